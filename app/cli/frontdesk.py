@@ -1,4 +1,4 @@
-"""`flask frontdesk …`: check, prune and re-encrypt an installation, and link to its first root."""
+"""`flask frontdesk …`: maintenance of an installation, and a link to create its first root."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..doctor.checks import CHECKS, findings
 from ..doctor.findings import Finding
 from .commands import CommandGroup
 from .groups import HELP
-from .terminal import json_option, print_record, print_text
+from .terminal import json_option, print_record, print_text, progress
 
 group = CommandGroup("frontdesk", help=HELP["frontdesk"])
 
@@ -63,19 +63,22 @@ def prune() -> None:
     Examples:
       flask frontdesk prune
     """
-    report = {"keystore_entries": _keystore()}
-    for name, delete_expired in current_frontdesk.contributions.pruners.items():
-        report[name] = delete_expired()
+    pruners = {"keystore_entries": _prune_keystore, **current_frontdesk.contributions.pruners}
+    report = {}
+    with progress("Pruning", lambda: len(pruners)) as advance:
+        for name, delete_expired in pruners.items():
+            report[name] = delete_expired()
+            advance(1)
     print_record(report)
 
 
-def _keystore() -> int:
+def _prune_keystore() -> int:
     keystore = current_frontdesk.keystore
-    gone = 0
+    count = 0
     if isinstance(keystore, DatabaseKeystore):
         while batch := keystore.prune(KEYSTORE_BATCH):
-            gone += batch
-    return gone
+            count += batch
+    return count
 
 
 @group.command()
@@ -92,7 +95,9 @@ def reencrypt() -> None:
     """
     if Reencryption not in current_frontdesk.services:
         raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
-    report = service(Reencryption).run()
+    reencryption = service(Reencryption)
+    with progress("Encrypting", reencryption.count) as advance:
+        report = reencryption.run(advance)
     print_record(asdict(report))
     if report.unreadable:
         raise SystemExit(1)

@@ -19,7 +19,7 @@ from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
 from .commands import CommandGroup
 from .groups import HELP
-from .terminal import json_option, print_text
+from .terminal import confirm, json_option, print_text, yes_option
 
 group = CommandGroup("mail", help=HELP["mail"])
 
@@ -78,12 +78,14 @@ def _template_errors(command: AnyFunction) -> AnyFunction:
     help="The HTML file to write, instead of NAME.html.",
 )
 @_values_option
+@yes_option
 @json_option
 @_template_errors
 def preview(name: str | None, to: str, out: Path | None, values: JsonObject) -> None:
     """Write the HTML and the text of the email template NAME, with sample values.
 
-    Without NAME, the command lists the names of all templates.
+    Without NAME, the command lists the names of all templates. Before the command overwrites a
+    file, it asks for confirmation.
 
     \b
     Examples:
@@ -99,6 +101,8 @@ def preview(name: str | None, to: str, out: Path | None, values: JsonObject) -> 
     mail = _previews().email(name, to, values)
     page = out or Path(f"{Path(name).name}.html")
     plain = page.with_suffix(".txt")
+    if existing := [str(path) for path in (page, plain) if path.exists()]:
+        confirm(f"Overwrite {' and '.join(existing)}?")
     for path, text in ((page, mail.html), (plain, mail.text)):
         try:
             path.write_text(text)

@@ -1,10 +1,11 @@
-"""What commands print and ask: tables and questions on a terminal, JSON lines for programs."""
+"""Output of commands: tables, questions and progress bars on a terminal, JSON lines elsewhere."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, TextIO
 from unicodedata import combining, east_asian_width
@@ -16,10 +17,13 @@ from ..core.types import AnyFunction
 
 Record = Mapping[str, Any]
 
+_NO_LABELS: Mapping[str, str] = {}
 _JSON = "frontdesk.json"
 _YES = "frontdesk.yes"
 # The widths of a table's columns come from its first rows, because a list can have millions.
 _MEASURED_ROWS = 200
+# How often a progress bar is drawn at the most.
+_MOST_UPDATES = 1_000
 _UTC = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(\.\d+)?(\+00:00|Z)")
 
 
@@ -40,12 +44,27 @@ yes_option = _flag("--yes", _YES, "Do not ask for confirmation.")
 
 
 def confirm(question: str) -> None:
-    """Ask before data is lost; a refusal ends the command with exit code 1.
-
-    Without a terminal nobody can answer, and scripts are not asked.
-    """
+    """Ask before data is lost, if standard input is a terminal. The answer no aborts the command
+    with exit code 1."""
     if not click.get_current_context().meta.get(_YES) and is_terminal(sys.stdin):
         click.confirm(question, abort=True, err=True)
+
+
+@contextmanager
+def progress(label: str, length: Callable[[], int | None]) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar if standard error is a terminal and the length is known.
+
+    Yields a function that advances the bar by a number of steps.
+    """
+    total = length() if is_terminal(sys.stderr) else None
+    if total is None:
+        yield lambda _steps: None
+        return
+    steps = max(1, total // _MOST_UPDATES)
+    with click.progressbar(
+        length=total, label=label, file=sys.stderr, update_min_steps=steps
+    ) as bar:
+        yield bar.update
 
 
 def json_requested() -> bool:
@@ -60,12 +79,12 @@ def print_json(record: Record) -> None:
     click.echo(orjson.dumps(record).decode())
 
 
-def print_record(record: Record) -> None:
-    """Print a line of JSON, or on a terminal a line for each field."""
+def print_record(record: Record, labels: Mapping[str, str] = _NO_LABELS) -> None:
+    """Print a line of JSON, or on a terminal a line for each field, with its label."""
     if prints_json():
         print_json(record)
         return
-    names = {name.replace("_", " "): value for name, value in record.items()}
+    names = {labels.get(name, name.replace("_", " ")): value for name, value in record.items()}
     width = max(map(_width, names))
     for name, value in names.items():
         click.echo(f"{_padded(name, width)}  {_cell(value)}".rstrip())

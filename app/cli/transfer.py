@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,14 +16,25 @@ import click
 from ..accounts.service import Accounts
 from ..core.context import service
 from ..core.process.folders import private
-from ..transfer.account import RowError
+from ..transfer.account import Row, RowError
 from ..transfer.exporting import Exporter, write_csv, write_ndjson
 from ..transfer.formats import READERS, Reader, firebase
 from ..transfer.importing import Importer, ImportOptions, Report
 from .accounts import group as group
-from .terminal import confirm, json_option, print_record, yes_option
+from .terminal import confirm, is_terminal, json_option, print_record, progress, yes_option
 
 _STREAM = "-"
+_DRY_RUN_LABELS = {
+    "imported": "would import",
+    "updated": "would update",
+    "refused": "would refuse",
+}
+
+
+class RowsRefused(click.ClickException):
+    """Some rows were refused, and all other rows were imported."""
+
+    exit_code = 3
 
 
 @group.command("import")
@@ -73,7 +84,8 @@ def import_accounts(
     """Import accounts from FILE; - is standard input.
 
     Rows with errors are refused, and the report names the reasons. All other rows are imported.
-    Existing accounts are skipped, so that an interrupted import can be repeated.
+    Existing accounts are skipped, so that an interrupted import can be repeated. The exit code is 3
+    if a row was refused.
 
     \b
     Examples:
@@ -81,16 +93,24 @@ def import_accounts(
       flask accounts import users.jsonl
       flask accounts import realm.json --format keycloak --report refused.csv
     """
-    accounts = service(Accounts)
-    choices = ImportOptions(update, dry_run, emit, trust_addresses)
-    said = report or ("import" if file == _STREAM else file) + ".report.csv"
+    options = ImportOptions(update, dry_run, emit, trust_addresses)
+    report = report or ("import" if file == _STREAM else file) + ".report.csv"
+    if Path(report).is_file() and Path(file).is_file() and Path(report).samefile(file):
+        raise click.UsageError("Write the report to a file other than FILE.")
     read = _reader(form, hash_config)
-    with _to_read(file) as stream, _to_write(said) as written:
+    with _open_input(file) as stream, _open_output(report) as written:
         result = Report(written)
         try:
-            Importer(accounts, result, choices).run(read(stream))
+            with progress("Checking" if dry_run else "Importing", partial(_size, file)) as advance:
+                rows = _follow(read(stream), stream, advance)
+                Importer(service(Accounts), result, options).run(rows)
         finally:
-            print_record({**result.numbers(), "report": said})
+            numbers = {"dry_run": dry_run, **result.numbers(), "report": report}
+            print_record(numbers, _DRY_RUN_LABELS if dry_run else {})
+    if refused := result.refused.total():
+        raise RowsRefused(
+            f"Rows with errors: {refused} of {result.read}. The reasons are in {report}."
+        )
 
 
 @group.command("export")
@@ -108,15 +128,37 @@ def export_accounts(file: str, as_csv: bool) -> None:
       flask accounts export users.csv --csv
     """
     write = write_csv if as_csv else write_ndjson
-    lines = Exporter(service(Accounts)).lines()
+    exporter = Exporter(service(Accounts))
     if file == _STREAM:
-        write(lines, sys.stdout)
+        with progress("Exporting", partial(_count_for_stream, exporter)) as advance:
+            write(exporter.lines(advance), sys.stdout)
         return
     if Path(file).is_file():
         confirm(f"Overwrite {file}?")
-    with _to_write(file) as stream:
-        count = write(lines, stream)
+    with _open_output(file) as stream, progress("Exporting", exporter.count) as advance:
+        count = write(exporter.lines(advance), stream)
     click.echo(f"{count} accounts are in {file}.", err=True)
+
+
+def _count_for_stream(exporter: Exporter) -> int | None:
+    """Return the length of the progress bar, or None for a terminal that shows the accounts."""
+    return None if is_terminal(sys.stdout) else exporter.count()
+
+
+def _size(file: str) -> int | None:
+    """Return the size of a file, or None for a stream, which has no known size."""
+    path = Path(file)
+    return path.stat().st_size if file != _STREAM and path.is_file() else None
+
+
+def _follow(rows: Iterator[Row], stream: TextIO, advance: Callable[[int], None]) -> Iterator[Row]:
+    """Yield the rows, and advance a progress bar by the bytes that were read for them."""
+    before, is_file = 0, stream.seekable()
+    for row in rows:
+        position = stream.buffer.tell() if is_file else 0
+        advance(position - before)
+        before = position
+        yield row
 
 
 def _reader(form: str, hash_config: str | None) -> Reader:
@@ -124,27 +166,27 @@ def _reader(form: str, hash_config: str | None) -> Reader:
         return READERS[form]
     if form != "firebase":
         raise click.UsageError("--hash-config is for --format firebase.")
-    with open(hash_config, encoding="utf-8") as shown:
+    with open(hash_config, encoding="utf-8") as stream:
         try:
-            return partial(firebase.read, config=firebase.hash_config(shown.read()))
-        except RowError as fault:
-            raise click.ClickException(fault.reason) from None
+            return partial(firebase.read, config=firebase.hash_config(stream.read()))
+        except RowError as error:
+            raise click.ClickException(error.reason) from None
 
 
 @contextmanager
-def _to_read(file: str) -> Iterator[TextIO]:
-    """What is no UTF-8 in it is the fault of its row alone."""
+def _open_input(file: str) -> Iterator[TextIO]:
+    """Open a file of accounts. Bytes that are not UTF-8 are errors of their row only."""
     with click.open_file(file, "rb") as stream:
-        # Line ends stay as they are: CSV has them inside of fields too.
+        # Line breaks are kept, because fields of a CSV file may contain them.
         yield io.TextIOWrapper(
             cast(io.BufferedReader, stream), "utf-8-sig", errors="surrogateescape", newline=""
         )
 
 
 @contextmanager
-def _to_write(file: str) -> Iterator[TextIO]:
+def _open_output(file: str) -> Iterator[TextIO]:
     with open(file, "w", encoding="utf-8", newline="", opener=private) as stream:
         if Path(file).is_file():
-            # A file that was there before keeps its mode otherwise.
+            # An existing file would keep its mode.
             os.fchmod(stream.fileno(), 0o600)
         yield stream

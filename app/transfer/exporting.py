@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, TextIO
 
 import orjson
-from sqlalchemy import inspect, select
+from sqlalchemy import func, inspect, select
 from sqlalchemy.orm import undefer
 
 from ..accounts.models import AccountLike
@@ -39,11 +39,16 @@ class Exporter:
         self.accounts = accounts
         self.session = accounts.session
 
-    def lines(self) -> Iterator[Line]:
+    def count(self) -> int:
+        return self.session.scalar(select(func.count(self.accounts.model.id))) or 0
+
+    def lines(self, advance: Callable[[int], None] = lambda _count: None) -> Iterator[Line]:
+        """Yield the accounts, and report the number of accounts in each page."""
         last = None
         while page := self._page(last):
             last = page[-1].id
             yield from self._lines(page)
+            advance(len(page))
             self.session.expunge_all()
 
     def _page(self, after: object) -> Sequence[Any]:

@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from jinja2 import DictLoader
 
+from app.cli import terminal
 from app.core.process.folders import templates_folder
 from app.testing.smtp import smtp_sink
 
@@ -50,6 +51,25 @@ def test_a_hosts_own_is_shown_with_what_is_given_and_with_the_names_of_the_rest(
     run(host, "mail", "preview", "order.html", "--out", str(out), "--values", '{"number": 4711}')
     text = out.with_suffix(".txt").read_text()
     assert text == "Host\n\n4711 for [name]\n\nMake haste slowly\n"
+
+
+def test_preview_asks_before_it_overwrites_a_file(
+    host: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "invitation.txt").write_text("before")
+    command = ("mail", "preview", "invitation")
+    with monkeypatch.context() as at_terminal:
+        at_terminal.setattr(terminal, "is_terminal", lambda stream: True)
+        result = host.test_cli_runner().invoke(args=command, input="n\n")
+        assert result.exit_code == 1
+        assert "Overwrite invitation.txt? [y/N]" in result.stderr
+        assert [path.name for path in tmp_path.glob("invitation.*")] == ["invitation.txt"]
+        run(host, *command, "--yes")
+        result = host.test_cli_runner().invoke(args=command, input="y\n")
+        assert "Overwrite invitation.html and invitation.txt? [y/N]" in result.stderr
+    (tmp_path / "invitation.txt").write_text("before")
+    run(host, *command)
+    assert "before" not in (tmp_path / "invitation.txt").read_text()
 
 
 @pytest.mark.parametrize(

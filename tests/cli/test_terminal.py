@@ -69,6 +69,60 @@ def test_control_characters_do_not_reach_the_terminal(app: Flask) -> None:
     assert "\x1b" not in table
 
 
+@only_on("sqlite")
+@pytest.mark.usefixtures("at_terminal")
+def test_dry_run_prints_what_an_import_would_do(app: Flask) -> None:
+    Path("file").write_text('{"email": "ada@example.com"}\n{"email": "no address"}\n')
+    dry = run(app, "accounts", "import", "file", "--dry-run", code=3).stdout
+    lines = dict(line.rsplit(maxsplit=1) for line in dry.splitlines())
+    assert lines["dry run"] == "yes"
+    assert (lines["would import"], lines["would refuse"]) == ("1", "1")
+    assert "would" not in run(app, "accounts", "import", "file", code=3).stdout
+
+
+@only_on("sqlite")
+def test_long_commands_show_progress_only_on_a_terminal(
+    app: Flask, backend: Backend, ada: Person
+) -> None:
+    Path("file").write_text('{"email": "bob@example.com"}\n')
+    commands = {
+        "Importing": ("accounts", "import", "file"),
+        "Exporting": ("accounts", "export", "copy", "--yes"),
+        "Pruning": ("frontdesk", "prune"),
+    }
+    for label, command in commands.items():
+        with TerminalProgram(backend.database_url, *command) as program:
+            shown = program.finish()
+        assert f"{label}  [" in shown
+        assert "100%" in shown
+        assert label not in run(app, *command).output
+    command = ("frontdesk", "reencrypt")
+    with TerminalProgram(backend.database_url, *command, AUTH__MFA="optional") as program:
+        assert "Encrypting  [" in program.finish()
+
+
+@only_on("sqlite")
+def test_export_to_a_terminal_has_no_progress_bar(
+    app: Flask, backend: Backend, ada: Person
+) -> None:
+    with TerminalProgram(backend.database_url, "accounts", "export") as program:
+        assert "Exporting" not in program.finish()
+    with TerminalProgram(backend.database_url, "accounts", "export", piped=True) as program:
+        assert "Exporting" in program.finish()
+        assert ada.email in program.output()
+
+
+@only_on("sqlite")
+def test_commands_log_only_warnings_unless_a_level_is_set(
+    app: Flask, backend: Backend, ada: Person
+) -> None:
+    command = ("accounts", "sign-out", ada.email, "--json")
+    with TerminalProgram(backend.database_url, *command) as program:
+        assert json.loads(program.finish())["email"] == ada.email
+    with TerminalProgram(backend.database_url, *command, CORE__LOG_LEVEL="INFO") as program:
+        assert "INFO    frontdesk.security" in program.finish()
+
+
 def test_table_columns_are_as_wide_as_their_widest_cell() -> None:
     rows = [["1", "a"], ["22", "東京"], ["3", "é"]]
     assert list(terminal._table(["N", "NAME"], iter(rows), "")) == [

@@ -17,12 +17,16 @@ from .servers import checkout_environment
 class TerminalProgram:
     """`flask --app wsgi …`, whose standard output can be a pipe."""
 
-    def __init__(self, database_url: str, *arguments: str, piped: bool = False) -> None:
+    def __init__(
+        self, database_url: str, *arguments: str, piped: bool = False, **settings: str
+    ) -> None:
         self._terminal, program_end = pty.openpty()
         self._shown = b""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "flask", "--app", "wsgi", *arguments],
-            env=checkout_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=database_url),
+            env=checkout_environment(
+                SECRET_KEY=SECRET, CORE__DATABASE_URL=database_url, **settings
+            ),
             stdin=program_end,
             stdout=subprocess.PIPE if piped else program_end,
             stderr=program_end,

@@ -36,9 +36,15 @@ def import_lines(app: Flask, lines: list[Any], *options: str) -> dict[str, Any]:
     """Import lines, of which strings are written unchanged, and return the printed counts."""
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     Path("file").write_text("".join(f"{text}\n" for text in texts))
-    output = run(app, "accounts", "import", "file", *options)
-    found: dict[str, Any] = json.loads(output.splitlines()[-1])
-    return found
+    return run_import(app, "file", *options)
+
+
+def run_import(app: Flask, *arguments: str) -> dict[str, Any]:
+    """Return the printed counts; the exit code is 3 if a row was refused."""
+    result = app.test_cli_runner().invoke(args=["accounts", "import", *arguments])
+    counts: dict[str, Any] = json.loads(result.stdout)
+    assert result.exit_code == (3 if counts["refused"] else 0), result.output
+    return counts
 
 
 def report() -> list[dict[str, str]]:
@@ -176,8 +182,7 @@ def test_invalid_rows_are_reported_and_do_not_stop_the_import(app: Flask, ada: P
 def import_bytes(app: Flask, lines: list[Any]) -> dict[str, Any]:
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     Path("file").write_bytes("".join(f"{t}\n" for t in texts).encode(errors="surrogateescape"))
-    found: dict[str, Any] = json.loads(run(app, "accounts", "import", "file").splitlines()[-1])
-    return found
+    return run_import(app, "file")
 
 
 def test_refusal_by_the_database_is_reported(app: Flask) -> None:
@@ -258,7 +263,7 @@ def test_killed_import_can_be_repeated(app: Flask, backend: Backend, tmp_path: P
     assert 0 < before < total
     # Imported accounts are complete.
     assert count(app, Member) == before
-    result = json.loads(run(app, "accounts", "import", "file").splitlines()[-1])
+    result = run_import(app, "file")
     assert (result["imported"], result["present"]) == (total - before, before)
     assert count(app, Member) == total
 
@@ -276,7 +281,8 @@ def test_dry_run_reports_the_same_and_changes_nothing(app: Flask, ada: Person) -
     assert count(app, service_model(app)) == 1
     assert count(app, Workspace) == count(app, Member)
     assert stored(app, ada.email).role == "user"
-    assert import_lines(app, lines, *options) == result
+    assert result["dry_run"] is True
+    assert import_lines(app, lines, *options) == {**result, "dry_run": False}
     assert report() == dry_report
     assert (result["imported"], result["updated"], result["refused"]) == (1, 1, 2)
 
@@ -342,16 +348,15 @@ def test_unverified_email_is_marked_unless_addresses_are_trusted(app: Flask, api
 
 def test_file_of_another_format_is_imported(app: Flask) -> None:
     samples = Path(__file__).with_name("samples")
-    command = ["accounts", "import", "--report", "refused.csv"]
-    result = run(app, *command, str(samples / "keycloak.json"), "--format", "keycloak")
-    assert json.loads(result)["imported"] == 2
+    options = ("--format", "keycloak", "--report", "refused.csv")
+    assert run_import(app, str(samples / "keycloak.json"), *options)["imported"] == 2
     assert stored(app, "ada@example.com").role == "admin"
 
 
 def test_broken_document_is_imported_up_to_the_error(app: Flask) -> None:
     user = '{"model": "auth.user", "pk": 1, "fields": {"email": "a@example.com", "password": ""}}'
     Path("file").write_text(f"[{user}, oh]")
-    result = json.loads(run(app, "accounts", "import", "file", "--format", "django"))
+    result = run_import(app, "file", "--format", "django")
     assert (result["imported"], result["reasons"]) == (1, {"broken_file": 1})
 
 
@@ -361,9 +366,26 @@ def test_lists_in_csv_are_json(app: Flask) -> None:
         writer.writerow(["email", "role", "workspaces"])
         writer.writerow(["ada@example.com", "admin", '[{"slug": "acme", "name": "Acme"}]'])
         writer.writerow(["bob@example.com"])
-    result = json.loads(run(app, "accounts", "import", "file"))
+    result = run_import(app, "file")
     assert (result["imported"], result["reasons"]) == (1, {"broken_line": 1})
     assert stored(app, "ada@example.com").role == "admin"
+
+
+def test_refused_rows_are_an_error_that_names_the_report(app: Flask) -> None:
+    Path("file").write_text('{"email": "ada@example.com"}\n{"email": "no address"}\n')
+    result = app.test_cli_runner().invoke(args=["accounts", "import", "file"])
+    assert result.exit_code == 3
+    assert result.stderr == (
+        "Error: Rows with errors: 1 of 2. The reasons are in file.report.csv.\n"
+    )
+    assert count(app, service_model(app)) == 1
+
+
+def test_report_never_overwrites_the_file(app: Flask) -> None:
+    Path("file").write_text('{"email": "ada@example.com"}\n')
+    output = run(app, "accounts", "import", "file", "--report", "./file", code=2)
+    assert "Write the report to a file other than FILE." in output
+    assert Path("file").read_text() == '{"email": "ada@example.com"}\n'
 
 
 def test_report_is_readable_only_by_its_owner(app: Flask) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy import func, select, update
@@ -32,7 +33,14 @@ class Reencryption:
     apps: AuthenticatorApps
     digests: CodeDigests
 
-    def run(self, batch: int = BATCH) -> ReencryptionResult:
+    def count(self) -> int:
+        """Return the number of secrets."""
+        secrets = select(func.count(Authenticator.id)).where(Authenticator.secret.is_not(None))
+        return self.session.scalar(secrets) or 0
+
+    def run(
+        self, advance: Callable[[int], None] = lambda _count: None, batch: int = BATCH
+    ) -> ReencryptionResult:
         """Re-encrypt in batches, each in a transaction: an interrupted run can be repeated."""
         result, after = ReencryptionResult(), 0
         while True:
@@ -46,6 +54,7 @@ class Reencryption:
                 for row in rows:
                     after = row.id
                     self._reencrypt(row.id, row.account_id, row.secret, result)
+            advance(len(rows))
             if len(rows) < batch:
                 result.accounts_with_old_recovery_codes = self._accounts_with_old_codes()
                 return result
