@@ -6,7 +6,7 @@ LONG = (
     "tests/console/test_pages.py",
     "tests/project/test_examples.py",
     "tests/core/test_generated_clients.py",
-    "tests/project/test_bare.py",
+    "tests/project/test_without_extras.py",
     "tests/extension/test_foreign_hosts.py",
     "tests/core/test_generated_requests.py",
     "tests/auth/test_passkey_fuzzing.py",

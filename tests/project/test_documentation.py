@@ -18,7 +18,7 @@ from ..conftest import MakeApp, only_on
 from ..core.test_state_file import FEATURES
 
 PAGES = [page.relative_to(ROOT) for page in pages()]
-# Where a reader finds samples: pages, and the files that pages quote.
+# Files with samples: pages, and the files that pages quote.
 SAMPLES = [
     *PAGES,
     *(Path(name) for name in ("compose.yaml", ".env.example", "CHANGELOG.md")),
@@ -28,8 +28,8 @@ SAMPLES = [
         if path.suffix in (".py", ".sh", ".js", ".html")
     ),
 ]
-# A password as a quoted value, as a form's field, as an option, as a variable and in a URL. $
-# and {NAME} are variables, and … stands for the reader's own password.
+# A password as a quoted value, form field, option, variable or part of a URL. $ and {NAME} mark
+# variables, and … stands for the reader's password.
 LITERAL_PASSWORD = re.compile(
     r"""(?ix) (?: password["']? \s? [:=] \s? b? ["'] (?![$…"'/]) [^"'\n]{3,} ["']
     | (?: -d | --data-urlencode ) \s ["']? \w*password= ["']? (?![$…"'])
@@ -43,13 +43,13 @@ _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_the_code_in_a_page_is_that_of_its_file(page: Path) -> None:
+def test_code_on_a_page_equals_its_source_file(page: Path) -> None:
     text = (ROOT / page).read_text()
     assert rewritten(text) == text, "run `make snippets`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_a_page_links_to_files_that_are_there(page: Path) -> None:
+def test_page_links_to_existing_files(page: Path) -> None:
     links = _LINK.findall((ROOT / page).read_text())
     assert [link for link in links if not (ROOT / page.parent / link).exists()] == []
 
@@ -74,13 +74,13 @@ def test_samples_have_no_literal_passwords(page: Path) -> None:
         'ada = Person(app, 1, "ada@example.com", password="battery staple")',
     ],
 )
-def test_a_literal_password_is_recognized(sample: str) -> None:
+def test_literal_password_is_recognized(sample: str) -> None:
     assert LITERAL_PASSWORD.search(sample)
 
 
 @only_on("sqlite")
-def test_passwords_of_the_api_document_are_refused_as_new_ones(make_app: MakeApp) -> None:
-    """A document has no variables: nobody can choose what it shows."""
+def test_passwords_of_the_openapi_document_cannot_be_chosen(make_app: MakeApp) -> None:
+    """The document cannot use variables, so the passwords it shows must be rejected."""
     document = make_app(**FEATURES).test_client().get("/api/v1/openapi.json").json
     shown = set(passwords_in(document))
     assert len(shown) > 1
@@ -113,16 +113,16 @@ def test_each_hook_and_signal_has_an_example_that_registers_it(page: Path) -> No
         assert f"\n{decorator.removesuffix('(name)')}" in examples[name], name
 
 
-def test_the_page_on_records_lists_what_the_catalogue_does() -> None:
+def test_page_of_audit_actions_is_current() -> None:
     text = records.PAGE.read_text()
     assert records.rewritten(text) == text, "run `make records`"
     assert "`login.succeeded`" in text
 
 
-def test_every_name_of_the_package_is_in_the_reference() -> None:
-    told = (ROOT / "docs" / "python.md").read_text()
+def test_reference_lists_every_public_name() -> None:
+    page = (ROOT / "docs" / "python.md").read_text()
     names: list[str] = vars(flask_frontdesk)["__all__"]
-    assert [name for name in names if not re.search(rf"\b{name}\b", told)] == []
+    assert [name for name in names if not re.search(rf"\b{name}\b", page)] == []
 
 
 def first_cells(page: str, heading: str) -> list[str]:

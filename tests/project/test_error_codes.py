@@ -22,24 +22,24 @@ _BASE = CoreSettings.model_fields["PROBLEM_TYPE_URL"].default
 
 
 class Late(Problem):
-    """As an application declares one."""
+    """A problem that an application declares."""
 
     status = 418
     code = "late"
     detail = "Too late"
 
 
-def test_the_page_is_current() -> None:
+def test_error_code_page_is_current() -> None:
     assert PAGE.read_text() == page(), "run `make errors`"
 
 
 @pytest.mark.parametrize("path", PROXIES, ids=lambda path: str(path.name))
-def test_the_proxies_respond_as_the_service(path: Any) -> None:
+def test_proxies_send_the_problem_types_of_the_service(path: Any) -> None:
     text = path.read_text()
     assert with_types(text) == text, "run `make errors`"
 
 
-def test_a_code_has_one_title_and_one_section() -> None:
+def test_code_has_one_title_and_one_section() -> None:
     meanings: dict[str, set[tuple[str, str]]] = {}
     for anchor, found in kinds().items():
         for kind in found:
@@ -48,14 +48,14 @@ def test_a_code_has_one_title_and_one_section() -> None:
     assert len({title for [(_, title)] in meanings.values()}) == len(kinds())
 
 
-def test_every_case_has_a_cause_and_a_fix_of_its_own() -> None:
+def test_every_case_has_a_distinct_cause_and_fix() -> None:
     for found in kinds().values():
         assert len({kind.cause for kind in found}) == len(found)
         assert all(kind.fix.endswith(".") and kind.cause.endswith(".") for kind in found)
         assert not any(kind.title.endswith(".") for kind in found)
 
 
-def test_the_default_url_is_the_documentation() -> None:
+def test_default_type_url_is_the_documentation() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert f"{project['urls']['Documentation']}error-codes.html" == _BASE
 
@@ -75,7 +75,7 @@ def test_fixes_name_operations_that_exist(make_app: MakeApp) -> None:
 
 
 @only_on("sqlite")
-def test_the_type_leads_to_the_codes_section(api: Api) -> None:
+def test_type_links_to_the_section_of_the_code(api: Api) -> None:
     missing = api.get("/tasks/1", 404).json
     assert missing["type"] == f"{_BASE}#task-not-found"
     assert missing["title"] == "The task does not exist"
@@ -84,26 +84,26 @@ def test_the_type_leads_to_the_codes_section(api: Api) -> None:
 
 
 @only_on("sqlite")
-def test_without_a_page_the_type_is_about_blank(make_app: MakeApp) -> None:
+def test_type_is_about_blank_without_a_page(make_app: MakeApp) -> None:
     api = Api(make_app(CORE__PROBLEM_TYPE_URL=""))
     missing = api.get("/tasks/1", 404).json
     assert (missing["type"], missing["title"]) == ("about:blank", "Not Found")
 
 
 @only_on("sqlite")
-def test_a_page_of_your_own(make_app: MakeApp) -> None:
+def test_type_links_to_a_configured_page(make_app: MakeApp) -> None:
     api = Api(make_app(CORE__PROBLEM_TYPE_URL="https://example.com/errors"))
     assert api.get("/tasks/1", 404).json["type"] == "https://example.com/errors#task-not-found"
 
 
 @only_on("sqlite")
-def test_an_applications_own_code_has_no_section_here(api: Api) -> None:
+def test_type_of_an_applications_code_is_about_blank(api: Api) -> None:
     with api.app.test_request_context():
         document = problem_response(Late()).get_json()
     assert (document["type"], document["title"]) == ("about:blank", "I'm a Teapot")
 
 
-def test_a_subclass_without_a_code_keeps_the_type() -> None:
+def test_subclass_without_a_code_inherits_the_type() -> None:
     class NoBook(NotFound):
         title = "No such book"
 

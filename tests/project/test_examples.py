@@ -1,4 +1,4 @@
-"""The examples, run as their readers run them: with the wheel, each in its own folder."""
+"""The examples, each run in a copy of its folder with the installed wheel."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ EXAMPLES = ROOT / "examples"
 PAGE = ROOT / "docs" / "tutorial.md"
 
 
-# Plugins of ours, which their readers need not have, would keep each waiting, one for seconds.
-OURS = ("schemathesis", "hypothesispytest", "anyio", "xdist", "xdist.looponfail")
-OPTIONS = ("-q", *(f"-pno:{plugin}" for plugin in ("cacheprovider", *OURS)))
+# Plugins of this project's environment. Readers do not have them, and one takes seconds to load.
+UNUSED_PLUGINS = ("schemathesis", "hypothesispytest", "anyio", "xdist", "xdist.looponfail")
+OPTIONS = ("-q", *(f"-pno:{plugin}" for plugin in ("cacheprovider", *UNUSED_PLUGINS)))
 
 
 def run_tests_of(example: str, python: str, tmp_path: Path, **environment: str) -> None:
@@ -32,18 +32,18 @@ def run_tests_of(example: str, python: str, tmp_path: Path, **environment: str) 
 @pytest.mark.parametrize(
     "example", ["smallest", "everything", "moved", "cookie", "desk", "pages", "subdomains"]
 )
-def test_an_example_passes_its_own_tests(example: str, python: str, tmp_path: Path) -> None:
+def test_example_passes_its_tests(example: str, python: str, tmp_path: Path) -> None:
     run_tests_of(example, python, tmp_path)
 
 
-# The second run needs no process of its own: most of one's time is what it imports.
+# Both runs share a process, because most of the time goes into imports.
 _ON_BOTH = """
 import os, sys
 import pytest
 
 url, *options = sys.argv[1:]
-for database, told in (("SQLite", {}), ("PostgreSQL", {"TEST_DATABASE_URL": url})):
-    os.environ.update(told)
+for database, variables in (("SQLite", {}), ("PostgreSQL", {"TEST_DATABASE_URL": url})):
+    os.environ.update(variables)
     print(f"On {database}:", flush=True)
     if code := pytest.main(options):
         sys.exit(code)
@@ -51,17 +51,17 @@ for database, told in (("SQLite", {}), ("PostgreSQL", {"TEST_DATABASE_URL": url}
 
 
 @pytest.mark.parametrize("example", ["account", "existing", "saas", "concurrent", "users", "lite"])
-def test_a_host_passes_its_own_tests_on_both_databases(
+def test_example_passes_its_tests_on_both_databases(
     example: str, python: str, tmp_path: Path
 ) -> None:
     folder = shutil.copytree(EXAMPLES / example, tmp_path / example)
     with postgres_database(f"frontdesk_{example}_{os.getpid()}") as url:
-        said = run("-c", _ON_BOTH, url, *OPTIONS, python=python, cwd=folder)
-    assert said.index("On SQLite:") < said.index("On PostgreSQL:")
+        output = run("-c", _ON_BOTH, url, *OPTIONS, python=python, cwd=folder)
+    assert output.index("On SQLite:") < output.index("On PostgreSQL:")
 
 
 def commands_path(folder: Path, python: str) -> str:
-    """Return a PATH with a `flask` command, which the borrowed packages come without."""
+    """Return a PATH with a `flask` command, which the copied packages lack."""
     flask = folder / "commands" / "flask"
     flask.parent.mkdir()
     flask.write_text(f'#!/bin/sh\nexec {python} -m flask "$@"\n')
@@ -69,13 +69,13 @@ def commands_path(folder: Path, python: str) -> str:
     return f"{flask.parent}:{Path(python).parent}:{os.environ['PATH']}"
 
 
-def test_what_the_tutorial_has_its_reader_type_works(python: str, tmp_path: Path) -> None:
+def test_commands_of_the_tutorial_work(python: str, tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLES / "saas", tmp_path / "pinboard-app")
     shutil.copy(folder / "pinboard" / "__init__.py", folder / "final.py")
     steps = folder / "steps.sh"
     steps.write_text(steps.read_text().replace("5000", str(free_port())))
     (log := folder / "server.log").write_text("")
-    said = subprocess.run(
+    output = subprocess.run(
         ["sh", steps.name],
         cwd=folder,
         env=bare_environment(PATH=commands_path(folder, python)),
@@ -83,10 +83,10 @@ def test_what_the_tutorial_has_its_reader_type_works(python: str, tmp_path: Path
         text=True,
         check=False,
     )
-    assert said.returncode == 0, said.stdout + said.stderr + log.read_text()
-    assert '"text":"Water the plants"' in said.stdout
+    assert output.returncode == 0, output.stdout + output.stderr + log.read_text()
+    assert '"text":"Water the plants"' in output.stdout
     for message in re.findall(r'^{"message":".*"}$', PAGE.read_text(), re.M):
-        assert message in said.stdout
+        assert message in output.stdout
     mails = [mail.read_text() for mail in (folder / "instance" / "outbox").glob("*.eml")]
     assert mails
     assert all("ada@example.com" in mail for mail in mails)
@@ -96,7 +96,7 @@ def test_quickstart_prints_what_the_pages_show(python: str, tmp_path: Path) -> N
     folder = shutil.copytree(EXAMPLES / "smallest", tmp_path / "smallest")
     steps = folder / "steps.sh"
     steps.write_text(steps.read_text().replace("5000", str(free_port())))
-    said = subprocess.run(
+    output = subprocess.run(
         ["sh", steps.name],
         cwd=folder,
         env=bare_environment(PATH=commands_path(folder, python)),
@@ -104,8 +104,8 @@ def test_quickstart_prints_what_the_pages_show(python: str, tmp_path: Path) -> N
         text=True,
         check=False,
     )
-    assert said.returncode == 0, said.stdout + said.stderr
-    account, *calls = said.stdout.splitlines()
+    assert output.returncode == 0, output.stdout + output.stderr
+    account, *calls = output.stdout.splitlines()
     [shown] = outputs("README.md")
     assert calls == shown.splitlines()
     of_the_account, _, shown = outputs("docs/quickstart.md")
@@ -118,7 +118,7 @@ def outputs(page: str) -> list[str]:
     return re.findall(r"^```text\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
 
 
-_MANY = 5_000
+_ROWS = 5_000
 _BEFORE = f"""
 import os, uuid
 import sqlalchemy as sa
@@ -141,7 +141,7 @@ orders = sa.Table(
 hashed = generate_password_hash("the old password", method="scrypt:1024:8:1")
 people = [
     dict(id=uuid.uuid4(), email=f"user{{n}}@example.com", pw_hash=hashed, name=f"User {{n}}")
-    for n in range({_MANY})
+    for n in range({_ROWS})
 ]
 engine = sa.create_engine(os.environ["DATABASE_URL"])
 with engine.begin() as connection:
@@ -167,7 +167,7 @@ with app.app_context():
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 @pytest.mark.parametrize("steps", ["own-history.sh", "history-beside.sh"])
-def test_an_existing_table_with_rows_is_kept_by_the_commands_of_the_guide(
+def test_commands_of_the_guide_keep_the_rows_of_an_existing_table(
     python: str, tmp_path: Path, steps: str, database: str
 ) -> None:
     folder = shutil.copytree(EXAMPLES / "users", tmp_path / "users")
@@ -175,7 +175,7 @@ def test_an_existing_table_with_rows_is_kept_by_the_commands_of_the_guide(
         if database == "sqlite":
             url = f"sqlite:///{tmp_path / 'shop.db'}"
         run("-c", _BEFORE, python=python, cwd=folder, DATABASE_URL=url)
-        said = subprocess.run(
+        output = subprocess.run(
             ["sh", steps],
             cwd=folder,
             env=bare_environment(PATH=commands_path(folder, python), DATABASE_URL=url),
@@ -183,16 +183,16 @@ def test_an_existing_table_with_rows_is_kept_by_the_commands_of_the_guide(
             text=True,
             check=False,
         )
-        assert said.returncode == 0, said.stdout + said.stderr
-        *before, last = said.stdout.strip().splitlines()
-        assert "0 errors" in last, said.stdout
+        assert output.returncode == 0, output.stdout + output.stderr
+        *before, last = output.stdout.strip().splitlines()
+        assert "0 errors" in last, output.stdout
         if steps == "history-beside.sh":
             assert "the database lacks users.created_at" in "\n".join(before)
         after = run("-c", _AFTER, python=python, cwd=folder, DATABASE_URL=url)
-    assert after.split("\n")[-2] == f"{_MANY} {_MANY} {{'active'}} {{'user'}}"
+    assert after.split("\n")[-2] == f"{_ROWS} {_ROWS} {{'active'}} {{'user'}}"
 
 
-def test_users_move_on_postgresql_too(python: str, tmp_path: Path) -> None:
+def test_user_import_example_works_on_postgresql(python: str, tmp_path: Path) -> None:
     with postgres_database(f"frontdesk_moved_{os.getpid()}") as url:
         run_tests_of("moved", python, tmp_path, SHOP_DATABASE_URL=url)
 
@@ -210,9 +210,9 @@ Migrate(app, db, render_item=flask_frontdesk.render_item)
 """
 
 
-_MAKING = [["db", "init"], ["db", "migrate", "-m", "accounts"], ["db", "upgrade"]]
-_LOOKING = [["db", "check"], ["frontdesk", "doctor"]]
-_AT_ONCE = """
+_MIGRATE = [["db", "init"], ["db", "migrate", "-m", "accounts"], ["db", "upgrade"]]
+_CHECK = [["db", "check"], ["frontdesk", "doctor"]]
+_RUN_COMMANDS = """
 import sys
 from ast import literal_eval
 from wsgi import app
@@ -225,28 +225,28 @@ for words in literal_eval(sys.argv[1]):
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_a_history_of_the_hosts_own_holds_our_tables_on_both_databases(
+def test_migrations_of_the_application_work_on_both_databases(
     database: str, python: str, tmp_path: Path
 ) -> None:
-    """Whichever database `flask db migrate` ran on, the migration works on the other one too."""
+    """A migration that `flask db migrate` generates on one database works on the other."""
     folder = shutil.copytree(EXAMPLES / "smallest", tmp_path / "smallest")
     app = folder / "app.py"
     app.write_text(app.read_text().replace("        db.create_all()\n", "        pass\n"))
     (folder / "wsgi.py").write_text(_WITH_MIGRATIONS)
 
     def flask(url: str, *commands: list[str]) -> str:
-        return run("-c", _AT_ONCE, str(commands), python=python, cwd=folder, DATABASE_URL=url)
+        return run("-c", _RUN_COMMANDS, str(commands), python=python, cwd=folder, DATABASE_URL=url)
 
     sqlite = f"sqlite:///{tmp_path / 'host.db'}"
     with postgres_database(f"frontdesk_history_{os.getpid()}") as postgresql:
         first, second = sqlite, postgresql
         if database == "postgresql":
             first, second = second, first
-        flask(first, *_MAKING)
-        # What was made is looked at by a process that has not made it.
-        looked = [flask(first, *_LOOKING), flask(second, _MAKING[-1]) + flask(second, *_LOOKING)]
-    for said in looked:
-        assert "No new upgrade operations" in said
-        assert "0 errors" in said
+        flask(first, *_MIGRATE)
+        # Another process checks the database than the one that created it.
+        checked = [flask(first, *_CHECK), flask(second, _MIGRATE[-1]) + flask(second, *_CHECK)]
+    for output in checked:
+        assert "No new upgrade operations" in output
+        assert "0 errors" in output
     (migration,) = (folder / "migrations" / "versions").glob("*.py")
     assert "flask_frontdesk" not in migration.read_text()

@@ -1,4 +1,4 @@
-"""The front end of the cookbook, in a real browser before the pinboard."""
+"""The front end of the cookbook, in a real browser with the pinboard example."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ app.run(port=int(sys.argv[1]))
 _JOURNEY = """
 async () => {
   const { request, signIn, watchUnread } = await import("/client.js");
-  const new_one = { email: "ada@example.com", password: "correct horse" };
-  const refused = await signIn(new_one.email, "wrong").catch((problem) => problem);
-  const account = await signIn(new_one.email, new_one.password);
+  const credentials = { email: "ada@example.com", password: "correct horse" };
+  const refused = await signIn(credentials.email, "wrong").catch((problem) => problem);
+  const account = await signIn(credentials.email, credentials.password);
   await request("/api/ada/notes/", { method: "POST", json: { text: "Milk is out" } });
   const [note] = await request("/api/ada/notes/");
   const blank = await request("/api/ada/notes/", { method: "POST", json: {} }).catch((p) => p);
@@ -39,7 +39,7 @@ async () => {
     refused: [refused.status, refused.message],
     name: account.name,
     note: note.text,
-    fault: blank.errors[0].field,
+    error: blank.errors[0].field,
     unread,
   };
 }
@@ -66,11 +66,11 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     page.close()
 
 
-def test_a_page_signs_in_reads_writes_and_is_told_what_is_wrong(page: Page) -> None:
+def test_page_signs_in_reads_writes_and_shows_errors(page: Page) -> None:
     assert page.evaluate(_JOURNEY) == {
         "refused": [400, "Incorrect email or password"],
         "name": "Ada",
         "note": "Milk is out",
-        "fault": "text",
+        "error": "text",
         "unread": 0,
     }

@@ -1,4 +1,4 @@
-"""Names that are loaded on first use lead somewhere: a typing error would fail at a user's."""
+"""Names that are imported on first use exist. A misspelled one would fail only when it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The pages of the documentation on cookies, in a real browser: a form, htmx, and a script."""
+"""The cookie session examples of the documentation, in a real browser: a form, htmx, and a
+script."""
 
 from __future__ import annotations
 
@@ -28,10 +29,10 @@ async () => {
   const { signIn, signOut, whoIsThere } = await import("/static/session.js");
   const before = (await whoIsThere()).account.email;
   await signOut();
-  const nobody = await whoIsThere();
+  const anonymous = await whoIsThere();
   const refused = await signIn("ada@example.com", "wrong").catch((problem) => problem.code);
   const after = (await signIn("ada@example.com", "correct horse battery")).account.email;
-  return { before, nobody, refused, after, cookie: document.cookie };
+  return { before, anonymous, refused, after, cookie: document.cookie };
 }
 """
 
@@ -44,9 +45,7 @@ def address(python: str, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
-def test_form_htmx_and_script_know_their_visitor_by_the_cookie(
-    browser: Browser, address: str
-) -> None:
+def test_form_htmx_and_script_use_the_cookie_session(browser: Browser, address: str) -> None:
     page = browser.new_page()
     page.goto(f"{address}/enter")
     page.fill("[name=email]", "ada@example.com")
@@ -61,14 +60,14 @@ def test_form_htmx_and_script_know_their_visitor_by_the_cookie(
     expect(page.locator("li")).to_have_text(["milk", "bread"])
     assert page.evaluate(_SCRIPT) == {
         "before": "ada@example.com",
-        "nobody": None,
+        "anonymous": None,
         "refused": "incorrect_credentials",
         "after": "ada@example.com",
         "cookie": "",
     }
     page.click("text='Leave'")
     expect(page.get_by_role("button", name="Enter")).to_be_visible()
-    answer = page.goto(f"{address}/")
-    assert answer is not None
-    assert answer.status == 401
+    response = page.goto(f"{address}/")
+    assert response is not None
+    assert response.status == 401
     page.close()

@@ -1,4 +1,4 @@
-"""The customer area of the documentation, in a real browser that runs no script."""
+"""The account pages of the documentation, in a real browser without JavaScript."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 class Codes:
-    """An authenticator app: each code is used once, and the next step's is accepted already."""
+    """An authenticator app. Each code is used once; the code of the next time step is already
+    valid."""
 
     def __init__(self, secret: str) -> None:
         self.secret = base64.b32decode(secret + "=" * (-len(secret) % 8))
@@ -74,7 +75,7 @@ def set_up_app(page: Page) -> tuple[Codes, list[str]]:
     return codes, page.locator("li").all_inner_texts()
 
 
-def test_second_factor_step_up_and_devices_without_a_script(page: Page, address: str) -> None:
+def test_mfa_reauthentication_and_devices_work_without_a_script(page: Page, address: str) -> None:
     page.goto(f"{address}/")
     sign_in(page)
     expect(page.get_by_text("ada@example.com")).to_be_visible()

@@ -15,7 +15,7 @@ import pytest
 
 from ..rigs.servers import ROOT
 
-# What must not appear, and what to write instead.
+# Terms that must not appear, and what to write instead.
 PLAIN_TERMS = {
     r"whoever|whomever": "name the actor: user, admin, operator, developer, client",
     r"somebody|nobody": "name the actor, or 'no user', 'another user'",
@@ -38,9 +38,9 @@ PLAIN_TERMS = {
 }
 BANNED = re.compile(rf"\b(?:{'|'.join(PLAIN_TERMS)})\b", re.IGNORECASE)
 PROSE_SUFFIXES = {".html", ".md", ".py", ".txt"}
-# Texts that are not ours: data, the licenses of packages, and the list of compromised passwords.
+# Files with texts of others: data, package licenses, and the list of compromised passwords.
 NOT_OURS = ("app/accounts/common/", "docs/licences.md", "migrations/versions/", "requirements")
-# Strings of this many words are taken for texts; shorter ones are names and values.
+# Strings with at least this many words are texts; shorter ones are names and values.
 WORDS_OF_A_TEXT = 4
 
 

@@ -1,4 +1,4 @@
-"""The reference page on tables lists what the code has."""
+"""The reference page on tables lists every table and column of the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make run` on a fresh copy of the repository, as a newcomer starts it."""
+"""`make run` on a fresh copy of the repository."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import requests
 from ..rigs.backends import free_port, wait_for_port
 from ..rigs.servers import ROOT, bare_environment
 
-# What a clone would not have.
+# Files that a clone does not have.
 NOT_COPIED = shutil.ignore_patterns(
     *(".git", ".venv*", ".env", "instance", "dist", "build", "node_modules", ".results"),
     *("__pycache__", ".*_cache", ".hypothesis"),
@@ -32,7 +32,8 @@ NOT_COPIED = shutil.ignore_patterns(
 
 @pytest.fixture(scope="module")
 def filled_venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The environment that the first run would download, lent from the one that runs the tests."""
+    """The environment that the first run would create, with the packages of the tests'
+    environment."""
     home = tmp_path_factory.mktemp("filled") / ".venv"
     venv.create(home, symlinks=True, with_pip=False)
     (site,) = home.glob("lib/python*/site-packages")
@@ -64,7 +65,7 @@ def make_run(clone: Path, port: int | str) -> subprocess.Popen[str]:
 
 @contextmanager
 def running(clone: Path) -> Iterator[tuple[str, list[str]]]:
-    """The address, and a list that holds what was printed once it has stopped."""
+    """Yield the URL, and a list to which the output is added when the server has stopped."""
     port, printed = free_port(), list[str]()
     process = make_run(clone, port)
     try:
@@ -75,15 +76,15 @@ def running(clone: Path) -> Iterator[tuple[str, list[str]]]:
         printed.append(process.communicate(timeout=30)[0])
 
 
-def refused(clone: Path, port: int | str) -> str:
-    """What `make run` says when it stops at once, without make's own line."""
+def failed_output(clone: Path, port: int | str) -> str:
+    """Return the output of a `make run` that stops at once, without make's line."""
     process = make_run(clone, port)
     try:
-        said = process.communicate(timeout=60)[0].splitlines()
+        output = process.communicate(timeout=60)[0].splitlines()
     finally:
         process.terminate()
-    assert said[-1].startswith("make: ***")
-    return "\n".join(said[:-1])
+    assert output[-1].startswith("make: ***")
+    return "\n".join(output[:-1])
 
 
 def sign_in(api: str, clone: Path) -> int:
@@ -96,7 +97,7 @@ def _settings_in(clone: Path) -> list[str]:
     return [line for line in (clone / ".env").read_text().splitlines() if "=" in line]
 
 
-def test_the_first_run_sets_everything_up_and_the_second_keeps_it(clone: Path) -> None:
+def test_first_run_sets_everything_up_and_the_next_one_keeps_it(clone: Path) -> None:
     with running(clone) as (api, first):
         assert requests.get(f"{api}/health/ready", timeout=10).status_code == 200
         assert sign_in(api, clone) == 200
@@ -121,61 +122,65 @@ def test_the_first_run_sets_everything_up_and_the_second_keeps_it(clone: Path) -
         assert re.search(r"SECRET_KEY=(\w+)", dotenv)[1] not in printed  # type: ignore[index]
 
 
-def test_a_server_that_is_stopped_is_gone(clone: Path) -> None:
+def test_stopped_server_frees_its_port(clone: Path) -> None:
     with running(clone) as (api, _):
         port = int(api.split(":")[2].partition("/")[0])
-    with socket.socket() as again:
-        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        again.bind(("127.0.0.1", port))
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
 
 
-def test_a_taken_port_is_told_before_anything_is_made(clone: Path) -> None:
+def test_used_port_is_reported_before_anything_is_created(clone: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert refused(clone, port).startswith(f"Port {port} is taken. Stop what listens there")
+        assert failed_output(clone, port).startswith(
+            f"Port {port} is taken. Stop what listens there"
+        )
     assert not (clone / ".env").exists()
 
 
 @pytest.mark.parametrize("port", ["http", "0", "65536", "-1", "٣"])
-def test_a_port_that_is_none_is_told(clone: Path, port: str) -> None:
-    assert refused(clone, port).startswith("PORT must be a number from 1 to 65535")
+def test_invalid_port_is_reported(clone: Path, port: str) -> None:
+    assert failed_output(clone, port).startswith("PORT must be a number from 1 to 65535")
 
 
 @pytest.mark.parametrize(
     ("dotenv", "sentence"),
     [
-        (b"nonsense\n", ".env, line 1: expected NAME=value."),
+        (b"no equals sign\n", ".env, line 1: expected NAME=value."),
         (b"\xff\xfe", ".env is not a text file in UTF-8."),
         (b"CORE__TYPO=1\n", "Wrong settings: CORE__TYPO: there is no such setting"),
     ],
 )
-def test_a_broken_dotenv_is_told_in_one_sentence(clone: Path, dotenv: bytes, sentence: str) -> None:
+def test_malformed_dotenv_is_reported_in_one_sentence(
+    clone: Path, dotenv: bytes, sentence: str
+) -> None:
     (clone / ".env").write_bytes(dotenv)
-    said = refused(clone, free_port())
-    assert said == sentence
+    output = failed_output(clone, free_port())
+    assert output == sentence
 
 
-def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(clone: Path) -> None:
-    # Root may write anywhere, so something stands in the way instead.
+def test_unwritable_folder_is_reported_in_one_sentence(clone: Path) -> None:
+    # A file takes the folder's place, because root can write to every folder.
     (clone / "instance").write_text("")
-    said = refused(clone, free_port())
-    assert said == f"Cannot write {clone}/instance: File exists."
+    output = failed_output(clone, free_port())
+    assert output == f"Cannot write {clone}/instance: File exists."
 
 
-def test_a_database_that_does_not_answer_is_told_in_one_sentence(clone: Path) -> None:
+def test_unreachable_database_is_reported_in_one_sentence(clone: Path) -> None:
     port = free_port()
     (clone / ".env").write_text(
-        f"SECRET_KEY={'x' * 32}\nCORE__DATABASE_URL=postgresql://nobody@127.0.0.1:{port}/none\n"
+        f"SECRET_KEY={'x' * 32}\nCORE__DATABASE_URL=postgresql://user@127.0.0.1:{port}/none\n"
     )
-    said = refused(clone, free_port())
-    assert "The database cannot be used: " in said
-    assert "Traceback" not in said
+    output = failed_output(clone, free_port())
+    assert "The database cannot be used: " in output
+    assert "Traceback" not in output
 
 
-# A fixture for the session, a process of its own, and a request.
-OF_EACH_KIND = (
+# Tests with a session fixture, a subprocess and a request.
+SAMPLE_TESTS = (
     "tests/server/test_start.py::test_flask_run_logs_each_warning_once",
     "tests/server/test_start.py::test_first_response_imports_no_heavy_library",
     "tests/tasks/test_tasks.py",
@@ -183,11 +188,11 @@ OF_EACH_KIND = (
 
 
 def test_tests_ignore_settings_and_data_of_the_checkout(clone: Path) -> None:
-    """With this `.env` every process that reads it stops; none can create `instance/`."""
+    """A process that reads this `.env` stops, and no process can create `instance/`."""
     (clone / ".env").write_text("CORE__NO_SUCH_SETTING=1\n")
     (clone / "instance").write_text("")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-k", "not postgresql", *OF_EACH_KIND],
+        [sys.executable, "-m", "pytest", "-q", "-k", "not postgresql", *SAMPLE_TESTS],
         cwd=clone,
         env=bare_environment(),
         capture_output=True,
@@ -198,7 +203,7 @@ def test_tests_ignore_settings_and_data_of_the_checkout(clone: Path) -> None:
 
 
 def test_make_help_names_every_command() -> None:
-    helped = subprocess.run(
+    output = subprocess.run(
         ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     for name in (
@@ -213,4 +218,4 @@ def test_make_help_names_every_command() -> None:
         "docs",
         "help",
     ):
-        assert f"make {name} " in helped
+        assert f"make {name} " in output

@@ -1,4 +1,4 @@
-"""The pages on security say what the code does, and name tests that are there."""
+"""The security pages agree with the code and name existing tests."""
 
 from __future__ import annotations
 
@@ -19,34 +19,32 @@ STANDARD = ROOT / "docs" / "asvs.md"
 PAGES = [STANDARD, *sorted(SECURITY.glob("*.md"))]
 
 
-def refused_in_the_code() -> set[str]:
-    """The events by which problems are logged."""
+def rejection_events() -> set[str]:
+    """Return the security events of rejected requests."""
     texts = (path.read_text() for path in (ROOT / "app").rglob("*.py"))
-    noted = {event for text in texts for event in re.findall(r'"event":\s*"(\w+)"', text)}
+    logged = {event for text in texts for event in re.findall(r'"event":\s*"(\w+)"', text)}
     kinds = (kind for kind in subclasses(Problem) if kind.__module__.startswith("app."))
-    return noted | {kind.security_event for kind in kinds} - {""}
+    return logged | {kind.security_event for kind in kinds} - {""}
 
 
-def test_every_event_of_a_rejected_request_has_an_action_and_the_other_way_round() -> None:
-    assert refused_in_the_code() == {
-        event for action in DECLARED for event in action.rejection_events
-    }
+def test_rejection_events_of_the_code_equal_those_of_the_actions() -> None:
+    assert rejection_events() == {event for action in DECLARED for event in action.rejection_events}
 
 
-def test_the_page_lists_the_words_of_the_code() -> None:
+def test_logging_page_lists_every_event() -> None:
     page = (SECURITY / "logging.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|[^|]*\|$", page, re.MULTILINE)
     assert {word: text.strip() for word, text in rows} == dict(log_events())
 
 
-# Of what is not offered here, and of another's fault, the security log does not tell.
-UNTOLD = {"IdpDisabled", "ProviderUnavailable"}
+# Problems without a security event: the feature is disabled, or another service failed.
+WITHOUT_EVENT = {"IdpDisabled", "ProviderUnavailable"}
 
 
-def test_whoever_is_refused_at_the_door_is_told_of() -> None:
-    doors = ("app.auth.errors", "app.registration.schemas")
-    kinds = [kind for kind in subclasses(Problem) if kind.__module__ in doors]
-    assert {kind.__name__ for kind in kinds if not kind.security_event} == UNTOLD
+def test_every_rejected_sign_in_has_a_security_event() -> None:
+    modules = ("app.auth.errors", "app.registration.schemas")
+    kinds = [kind for kind in subclasses(Problem) if kind.__module__ in modules]
+    assert {kind.__name__ for kind in kinds if not kind.security_event} == WITHOUT_EVENT
 
 
 def known_tests() -> set[str]:
@@ -56,28 +54,28 @@ def known_tests() -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_names_tests_that_are_there(page: Path) -> None:
+def test_page_names_existing_tests(page: Path) -> None:
     named = set(re.findall(r"`(test_\w+)`", page.read_text()))
     assert named
     assert named - known_tests() == set()
 
 
 def requirements() -> list[tuple[str, str, str]]:
-    """Number, level and word of each that applies."""
+    """Return the number, level and verdict of each requirement that applies."""
     row = re.compile(r"^\| (\d+\.\d+\.\d+) \| ([12]) \| ([a-z ]+) \|", re.MULTILINE)
     return row.findall(STANDARD.read_text())
 
 
-def test_no_requirement_stands_twice() -> None:
+def test_every_requirement_is_listed_once() -> None:
     page = STANDARD.read_text()
-    passed_over = page.partition("## What does not apply")[2]
+    not_applicable = page.partition("## What does not apply")[2]
     numbers = [number for number, _, _ in requirements()]
-    numbers += re.findall(r"\d+\.\d+\.\d+", passed_over)
-    # Those of levels 1 and 2 in version 5.0.0.
+    numbers += re.findall(r"\d+\.\d+\.\d+", not_applicable)
+    # The requirements of levels 1 and 2 in version 5.0.0.
     assert len(numbers) == len(set(numbers)) == 70 + 183
 
 
-def test_the_sums_are_those_of_the_rows() -> None:
+def test_totals_equal_the_rows() -> None:
     words = ("met", "operator", "contract", "not yet")
     assert {word for _, _, word in requirements()} <= set(words)
     for level in "12":

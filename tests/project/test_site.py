@@ -1,4 +1,4 @@
-"""The documentation as a site: built without a warning, asking nobody else for anything."""
+"""The documentation site: builds without warnings and loads nothing from other servers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,20 @@ from ..rigs.servers import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HOME = PROJECT["urls"]["Documentation"]
 # Pages with wide tables, long code or the site's own layout.
-SEEN = ("index", "tutorial", "existing-app", "settings", "python", "docker", "kubernetes", "search")
+CHECKED_PAGES = (
+    "index",
+    "tutorial",
+    "existing-app",
+    "settings",
+    "python",
+    "docker",
+    "kubernetes",
+    "search",
+)
 REDIRECT = re.compile(r'http-equiv="refresh" content="0; url=([^"]+)"')
 
 
-# What a reader types into the site's search, and the page that answers it.
+# Search queries, and the page that answers each.
 QUESTIONS = {
     "how do I install Frontdesk": "installation",
     "how do I add TOTP": "mfa",
@@ -61,7 +70,7 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `make docs` builds it."""
+    """The site as `make docs` builds it."""
     folder = tmp_path_factory.mktemp("site")
     [command] = re.findall(r"\$\(TOOL\) (sphinx .*)", (ROOT / "Makefile").read_text())
     *options, source, _ = command.split()
@@ -81,8 +90,8 @@ def test_every_page_is_built(site: Path) -> None:
     assert [page for page in pages if not (site / page.with_suffix(".html")).exists()] == []
 
 
-def test_what_the_readme_and_the_package_link_to_is_there(site: Path) -> None:
-    """Whoever reads them at an index has neither the repository nor its folders."""
+def test_links_of_readme_and_package_lead_to_pages(site: Path) -> None:
+    """Package indexes show the README without the repository's files."""
     readme = (ROOT / "README.md").read_text()
     links = [*re.findall(r"\]\(([^)]+)\)", readme), *PROJECT["urls"].values()]
     ours = [link.removeprefix(HOME) or "index.html" for link in links if link.startswith(HOME)]
@@ -91,11 +100,11 @@ def test_what_the_readme_and_the_package_link_to_is_there(site: Path) -> None:
     assert [link for link in links if not link.startswith("https://")] == []
 
 
-def test_every_page_stands_in_the_navigation(site: Path) -> None:
+def test_every_page_is_in_the_navigation(site: Path) -> None:
     home = (site / "index.html").read_text()
     navigation = home.partition('class="sidebar-tree"')[2].partition("</aside>")[0]
     listed = {link.partition("#")[0] for link in re.findall(r'href="([^"]+)"', navigation)}
-    # The pages of a reference are listed by its own page.
+    # The overview page of a reference lists its pages.
     pages = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
     own = {page for page in pages if page.parent.name == "decisions"}
     own -= {Path("decisions/README.md")}
@@ -143,36 +152,36 @@ def test_search_answers_questions_within_its_first_three_results(site: Path) -> 
     assert [(question, pages) for (question, page), pages in pairs if page not in pages] == []
 
 
-def test_pages_load_nothing_from_elsewhere_and_fit_a_small_screen(
+def test_pages_load_nothing_from_other_servers_and_fit_a_small_screen(
     site: Path, browser: Browser
 ) -> None:
     page = browser.new_page(viewport={"width": 360, "height": 740})
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     wide = []
-    for name in SEEN:
+    for name in CHECKED_PAGES:
         page.goto((site / f"{name}.html").as_uri())
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             wide.append(name)
     page.close()
-    assert [url for url in asked if urlsplit(url).scheme not in ("file", "data")] == []
+    assert [url for url in requested if urlsplit(url).scheme not in ("file", "data")] == []
     assert wide == []
 
 
-def test_no_page_names_a_file_of_elsewhere(site: Path) -> None:
-    foreign = re.compile(
+def test_no_page_refers_to_a_file_of_another_server(site: Path) -> None:
+    external = re.compile(
         r"""(?:<(?:script|img|iframe)\b[^>]*\bsrc|<link\b[^>]*\bhref)="(\w+:)?//"""
     )
-    kept = re.compile(r'<link rel="canonical"[^>]*>')
+    canonical = re.compile(r'<link rel="canonical"[^>]*>')
     for path in site.rglob("*.html"):
-        assert not foreign.search(kept.sub("", path.read_text())), path.name
+        assert not external.search(canonical.sub("", path.read_text())), path.name
     for path in site.rglob("*.css"):
         assert "url(http" not in path.read_text()
 
 
-def test_the_pictures_can_be_taken_anew(browser: Browser, tmp_path: Path) -> None:
+def test_screenshots_can_be_updated(browser: Browser, tmp_path: Path) -> None:
     taken = take(browser, tmp_path)
-    # Those of the console are what tests/console/test_pages.py has seen.
+    # tests/console/test_pages.py checks the screenshots of the console.
     ours = {path.name for path in taken} | {f"{name}.png" for name in CONSOLE}
     assert ours == {path.name for path in FOLDER.glob("*.png")}
     assert all(path.stat().st_size > 10_000 for path in taken)

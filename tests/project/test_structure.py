@@ -1,4 +1,4 @@
-"""The structure of the code: one class for one name, layers, and no import cycles."""
+"""The structure of the code: unique class names, layers, no import cycles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from ..rigs.servers import ROOT
 
 APP = ROOT / "app"
-# From the lowest to the highest: a package may import from its own layer and from lower ones.
+# From the lowest to the highest layer. A package imports only from its own and lower layers.
 LAYERS = (
     {"core"},
     {"delivery", "storage"},
@@ -31,7 +31,7 @@ def modules() -> Iterator[tuple[Path, ast.Module]]:
         yield path, ast.parse(path.read_text())
 
 
-def test_no_two_classes_share_a_name() -> None:
+def test_class_names_are_unique() -> None:
     homes: dict[str, list[str]] = defaultdict(list)
     for path, tree in modules():
         for node in tree.body:
@@ -40,7 +40,7 @@ def test_no_two_classes_share_a_name() -> None:
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
 
-def test_every_package_has_a_layer() -> None:
+def test_every_package_belongs_to_a_layer() -> None:
     assert {name.split(".")[1] for name in import_graph() if name != "app"} == set(LEVELS)
 
 
@@ -54,7 +54,7 @@ def test_no_package_imports_from_a_higher_layer() -> None:
     ] == []
 
 
-def test_no_imports_form_a_cycle() -> None:
+def test_imports_have_no_cycle() -> None:
     graph = import_graph()
     reached = {name: _reachable(graph, name) for name in graph}
     cycles = {
@@ -76,7 +76,7 @@ def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
 
 @cache
 def import_graph() -> dict[str, set[str]]:
-    """Map each module of `app` to those that it imports, inside functions too, types aside."""
+    """Map each module of `app` to its imports, also inside functions, except for type checking."""
     trees = {_dotted(path): (path, tree) for path, tree in modules()}
     return {
         name: {
@@ -121,8 +121,8 @@ def test_no_function_is_longer_than_sixty_lines() -> None:
     ] == []
 
 
-def test_annotations_of_columns_are_not_text() -> None:
-    """SQLAlchemy reads them as it maps a class: each text is compiled for that, twice."""
+def test_annotations_of_columns_are_not_strings() -> None:
+    """SQLAlchemy would compile each string annotation when it maps the class."""
     texts = [
         str(path.relative_to(ROOT))
         for path, tree in modules()

@@ -1,4 +1,4 @@
-"""The wheel, installed where nothing of this repository is."""
+"""The wheel, installed in a folder without this repository."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ print(client.post("/desk/tasks/", json={"title": "x"}).status_code)
 """
 
 
-def test_the_wheel_holds_the_package_with_migrations_and_templates(wheel: Path) -> None:
+def test_wheel_contains_migrations_and_templates(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {
         "flask_frontdesk"
@@ -54,26 +54,26 @@ def test_the_wheel_holds_the_package_with_migrations_and_templates(wheel: Path) 
     assert any(name.endswith(".dist-info/sboms/frontdesk.cdx.json") for name in names)
 
 
-def test_a_host_with_an_app_module_of_its_own_installs_it(python: str, tmp_path: Path) -> None:
+def test_application_can_have_a_module_named_app(python: str, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text('NAME = "the host\'s own"\n')
     (tmp_path / "host.py").write_text(_HOST)
-    said = run("host.py", python=python, cwd=tmp_path).splitlines()
-    assert said[-2:] == ["ok", "201"]
+    output = run("host.py", python=python, cwd=tmp_path).splitlines()
+    assert output[-2:] == ["ok", "201"]
 
 
-def test_the_installed_service_runs_and_migrates_by_itself(python: str, tmp_path: Path) -> None:
+def test_installed_service_runs_and_migrates(python: str, tmp_path: Path) -> None:
     os.mkdir(tmp_path / "empty")
     (tmp_path / "empty" / "service.py").write_text(
         "import flask_frontdesk\napp = flask_frontdesk.create_app()\n"
         "print(app.test_cli_runner().invoke(args=['db', 'upgrade']).exit_code)\n"
         "print(app.test_client().get('/api/v1/tasks/').status_code)\n"
     )
-    said = run("service.py", python=python, cwd=tmp_path / "empty").splitlines()
-    assert said[-2:] == ["0", "200"]
+    output = run("service.py", python=python, cwd=tmp_path / "empty").splitlines()
+    assert output[-2:] == ["0", "200"]
 
 
-def test_all_imports_inside_the_package_are_relative() -> None:
-    """Installed, it has another name."""
+def test_imports_inside_the_package_are_relative() -> None:
+    """The installed package has another name."""
     absolute = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in (ROOT / "app").rglob("*.py")

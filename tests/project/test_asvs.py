@@ -1,4 +1,4 @@
-"""What docs/asvs.md says of the code as a whole, read from the code."""
+"""What docs/asvs.md states about the code as a whole, checked in the code."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SCRIPTS = {
     for path in (ROOT / "app" / "console" / "static").glob("*.js")
     if path.name != "htmx.min.js"
 }
-# Patterns of regular expressions and formats that are not written where they are used. None of
-# them is made of a request: constants of the module, settings, and texts of the catalogue.
+# Modules with regular expressions or formats that are not literals in the call. They are constants,
+# settings or translated texts, never parts of a request.
 PATTERNS = {
     "accounts/locales.py",
     "administration/search.py",
@@ -35,7 +35,17 @@ PATTERNS = {
     "workspaces/slugs.py",
 }
 FORMATS = {"console/texts.py", "delivery/mail/markup.py"}
-OF_RE = {"compile", "match", "fullmatch", "search", "sub", "subn", "findall", "finditer", "split"}
+RE_FUNCTIONS = {
+    "compile",
+    "match",
+    "fullmatch",
+    "search",
+    "sub",
+    "subn",
+    "findall",
+    "finditer",
+    "split",
+}
 CRYPTOGRAPHY = {
     "PyJWT": "jwt",
     "bcrypt": "bcrypt",
@@ -57,8 +67,8 @@ def calls() -> Iterator[tuple[str, ast.Call]]:
                 yield name, node
 
 
-def texts_of(name: str) -> set[str]:
-    """The constants of a module that are texts."""
+def constants_of(name: str) -> set[str]:
+    """Return the names of a module's constants."""
     return {
         ast.unparse(target)
         for node in ast.parse((ROOT / "app" / name).read_text()).body
@@ -67,31 +77,31 @@ def texts_of(name: str) -> set[str]:
     }
 
 
-def test_regular_expressions_and_formats_are_not_made_of_requests() -> None:
+def test_regular_expressions_and_formats_contain_no_user_input() -> None:
     patterns, formats = set(), set()
     for name, call in calls():
         if not isinstance(call.func, ast.Attribute):
             continue
         on, method = call.func.value, call.func.attr
-        if isinstance(on, ast.Name) and on.id == "re" and method in OF_RE:
+        if isinstance(on, ast.Name) and on.id == "re" and method in RE_FUNCTIONS:
             patterns |= set() if isinstance(call.args[0], ast.Constant) else {name}
         elif method in ("format", "format_map"):
             is_markup = isinstance(on, ast.Call) and ast.unparse(on.func) == "Markup"
-            is_text = isinstance(on, ast.Constant) or ast.unparse(on) in texts_of(name)
+            is_text = isinstance(on, ast.Constant) or ast.unparse(on) in constants_of(name)
             formats |= set() if is_markup or is_text else {name}
     assert patterns <= PATTERNS
     assert formats <= FORMATS
 
 
-def test_no_code_is_made_of_requests() -> None:
-    """The reader of rows is written by the names of a query's columns."""
+def test_only_row_readers_are_generated_code() -> None:
+    """responses.py generates code from the column names of a query."""
     makers = {"eval", "exec", "__import__"}
     found = {name for name, call in calls() if ast.unparse(call.func) in makers}
     assert found <= {"core/web/responses.py"}
 
 
-def test_random_values_come_from_the_kernel() -> None:
-    """Save for the pause before a message is tried again."""
+def test_random_values_come_from_the_operating_system() -> None:
+    """The exception is the delay before a message is retried."""
     found = {
         name
         for name, tree in trees()
@@ -101,19 +111,19 @@ def test_random_values_come_from_the_kernel() -> None:
     assert found == {"delivery/worker/batch.py"}
 
 
-def test_the_image_has_no_test_kit_and_the_service_needs_none() -> None:
+def test_service_and_image_contain_no_test_helpers() -> None:
     assert "app/testing" in (ROOT / ".dockerignore").read_text().splitlines()
-    kit = re.compile(r"^\s*(?:from|import) [\w.]*\btesting\b", re.MULTILINE)
+    testing_import = re.compile(r"^\s*(?:from|import) [\w.]*\btesting\b", re.MULTILINE)
     found = {
         path.relative_to(ROOT / "app").parts[0]
         for path in (ROOT / "app").rglob("*.py")
-        if kit.search(path.read_text())
+        if testing_import.search(path.read_text())
     }
     assert found <= {"testing"}
 
 
-def test_weak_hash_functions_are_used_only_where_others_ask_for_them() -> None:
-    """RFC 6238 for authenticator apps, and the service for breached passwords."""
+def test_weak_hash_functions_are_used_only_where_a_protocol_requires_them() -> None:
+    """The exceptions are RFC 6238 (authenticator apps) and the service for breached passwords."""
     weak = re.compile(r"\bhashlib\.(?:md5|sha1|new)\b")
     found = {
         path.relative_to(ROOT / "app").as_posix()
@@ -123,7 +133,7 @@ def test_weak_hash_functions_are_used_only_where_others_ask_for_them() -> None:
     assert found == {"accounts/breaches.py", "auth/mfa/totp.py"}
 
 
-def test_cryptography_is_that_of_libraries_and_the_page_names_them() -> None:
+def test_page_names_the_cryptography_libraries() -> None:
     page = (ROOT / "docs" / "security" / "cryptography.md").read_text()
     imported = {
         node.module.partition(".")[0] if isinstance(node, ast.ImportFrom) and node.module else ""
@@ -134,7 +144,7 @@ def test_cryptography_is_that_of_libraries_and_the_page_names_them() -> None:
     assert [name for name in CRYPTOGRAPHY if name not in page] == []
 
 
-def test_our_scripts_store_nothing_and_show_text_as_text() -> None:
+def test_console_scripts_store_nothing_and_insert_no_html() -> None:
     forbidden = [
         "localStorage",
         "sessionStorage",
@@ -150,21 +160,21 @@ def test_our_scripts_store_nothing_and_show_text_as_text() -> None:
     assert found == []
 
 
-def test_our_scripts_write_no_property_by_a_name_from_outside() -> None:
-    """Of a passkey's parts, three names that stand in the script."""
+def test_console_scripts_set_no_property_by_an_external_name() -> None:
+    """The exception is three fixed names of a passkey's fields."""
     computed = re.compile(r"\w\[[A-Za-z_.]+\]\s*=[^=]|__proto__")
     found = {name: computed.findall(text) for name, text in SCRIPTS.items()}
     assert {name: len(each) for name, each in found.items() if each} == {"passkeys.js": 1}
 
 
-def test_the_bounds_of_a_picture_are_those_of_the_page() -> None:
+def test_page_states_the_size_limits_of_pictures() -> None:
     page = (ROOT / "docs" / "profiles.md").read_text()
     sizes = (MAX_BYTES >> 20, MAX_PIXELS // 10**6, MAX_JPEG_PIXELS // 10**6)
     assert "{} MiB and {} megapixels at the most ({} as a JPEG".format(*sizes) in page
 
 
 def rows() -> list[tuple[str, str, str, str]]:
-    """Number, verdict, reason and tests of each requirement that applies."""
+    """Return number, verdict, reason and tests of each requirement that applies."""
     row = re.compile(
         r"^\| (\d+\.\d+\.\d+) \| [12] \| ([a-z ]+) \| ([^|]*)\| ([^|]*)\|$", re.MULTILINE
     )
@@ -172,19 +182,19 @@ def rows() -> list[tuple[str, str, str, str]]:
 
 
 def test_every_verdict_names_a_test() -> None:
-    """What an operator has to do, only the operator can test."""
-    silent = [number for number, verdict, _, tests in rows() if "`test_" not in tests]
-    assert [each for each in rows() if each[0] in silent and each[1] != "operator"] == []
+    """Only an operator can test what an operator has to do."""
+    untested = [number for number, verdict, _, tests in rows() if "`test_" not in tests]
+    assert [each for each in rows() if each[0] in untested and each[1] != "operator"] == []
 
 
-def test_the_deviations_of_the_contract_are_listed_apart() -> None:
+def test_deviations_of_the_contract_are_listed_in_their_section() -> None:
     found = [number for number, verdict, _, _ in rows() if verdict == "contract"]
-    apart = STANDARD.read_text().partition("## The contract's deviations")[2].partition("\n## ")[0]
-    assert re.findall(r"^\| (\d+\.\d+\.\d+) \|", apart, re.MULTILINE) == found
+    listed = STANDARD.read_text().partition("## The contract's deviations")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| (\d+\.\d+\.\d+) \|", listed, re.MULTILINE) == found
 
 
 @pytest.mark.parametrize("word", ["met", "operator", "contract", "not yet"])
-def test_pages_that_a_verdict_refers_to_are_there(word: str) -> None:
+def test_verdict_refers_to_existing_pages(word: str) -> None:
     for number, verdict, reason, _ in rows():
         for target in re.findall(r"\]\(([^)#]+)", reason if verdict == word else ""):
             path: Path = STANDARD.parent / target

@@ -1,4 +1,5 @@
-"""The wheel alone in an environment of its own: what a host has who installs nothing else."""
+"""The wheel without extras in a new environment: features that need an extra, and the types of the
+examples."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from ..rigs.npm import CannotRun, install
 from ..rigs.servers import ROOT, bare_environment
 
 PYRIGHT = ROOT / "tests" / "rigs" / "pyright"
-# Hosts whose code stands in the documentation, with the tests that stand there too.
-HOSTS = {
+# Example applications that the documentation quotes, with their tests.
+EXAMPLES = {
     "smallest": ["app.py", "test_app.py"],
     "everything": ["library", "test_library.py"],
     "saas": ["pinboard", "wsgi.py", "test_pinboard.py"],
@@ -27,27 +28,27 @@ HOSTS = {
 }
 
 
-OF_HOSTS = ("pytest", "types-flask-migrate", "flask-sqlalchemy-lite")
+EXAMPLE_PACKAGES = ("pytest", "types-flask-migrate", "flask-sqlalchemy-lite")
 
 
 @pytest.fixture(scope="module")
-def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """With what the hosts have beside it: their tests, their database object."""
-    home = tmp_path_factory.mktemp("bare") / "venv"
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An environment with the wheel and the packages that the examples' tests import."""
+    home = tmp_path_factory.mktemp("python") / "venv"
     venv.create(home, symlinks=True)
     python = str(home / "bin" / "python")
     pins = ("-c", "requirements.txt", "-c", "requirements-dev.txt")
-    # Unlike pip, uv holds what it downloads against the pins' digests and lets the wheel have none.
+    # uv checks downloads against the pinned digests and, unlike pip, accepts the wheel without one.
     done = subprocess.run(
         [sys.executable, "-m", "uv", "pip", "install", "-q", "--python", python]
-        + [*pins, str(wheel), *OF_HOSTS],
+        + [*pins, str(wheel), *EXAMPLE_PACKAGES],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        missing(f"The wheel's dependencies cannot be had: {done.stderr[-300:]}")
+        missing(f"The wheel's dependencies cannot be installed: {done.stderr[-300:]}")
     return python
 
 
@@ -97,8 +98,8 @@ print(json.dumps({
 }))
 """
 
-# What asks for an extra.
-LACKING = {
+# Settings that need an extra.
+MISSING_EXTRAS = {
     "redis": {"CORE__REDIS_URL": "redis://127.0.0.1:6379/0"},
     "celery": {"CORE__CELERY_BROKER_URL": "amqp://127.0.0.1//"},
     "postgresql": {"CORE__DATABASE_URL": "postgresql+psycopg://127.0.0.1/none"},
@@ -111,26 +112,26 @@ LACKING = {
         "IDP_OAUTH_CLIENT_ID": "us",
     },
 }
-_LACKING = """
+_COLLECT_ERRORS = """
 import json, os, sys
 import flask_frontdesk
-said = {}
+errors = {}
 for extra, settings in json.loads(sys.argv[1]).items():
     os.environ.update(settings)
     try:
         flask_frontdesk.create_app()
     except Exception as error:
-        said[extra] = f"{type(error).__name__} {error}"
+        errors[extra] = f"{type(error).__name__} {error}"
     for name in settings:
         del os.environ[name]
-print(json.dumps(said))
+print(json.dumps(errors))
 """
 
 
-def test_all_that_is_common_works_without_any_extra(bare: str, tmp_path: Path) -> None:
+def test_common_features_work_without_extras(python: str, tmp_path: Path) -> None:
     (tmp_path / "host.py").write_text(_JOURNEY)
-    said = run("-W", "error::ImportWarning", "host.py", python=bare, cwd=tmp_path)
-    assert json.loads(said.splitlines()[-1]) == {
+    output = run("-W", "error::ImportWarning", "host.py", python=python, cwd=tmp_path)
+    assert json.loads(output.splitlines()[-1]) == {
         "workspaces": ["ada"],
         "account": "+491511234567",
         "profile": 200,
@@ -144,35 +145,35 @@ def test_all_that_is_common_works_without_any_extra(bare: str, tmp_path: Path) -
         "avatar": "avatars_unsupported",
         "logout": 200,
     }
-    assert "pip install 'flask-frontdesk[avatars]'" in said
+    assert "pip install 'flask-frontdesk[avatars]'" in output
 
 
 @pytest.fixture(scope="module")
-def told(bare: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("lacking")
-    said = run("-c", _LACKING, json.dumps(LACKING), python=bare, cwd=folder)
-    found: dict[str, str] = json.loads(said.splitlines()[-1])
+def errors(python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("extras")
+    output = run("-c", _COLLECT_ERRORS, json.dumps(MISSING_EXTRAS), python=python, cwd=folder)
+    found: dict[str, str] = json.loads(output.splitlines()[-1])
     return found
 
 
-@pytest.mark.parametrize("extra", LACKING)
-def test_what_is_missing_is_told_with_the_line_that_installs_it(
-    told: dict[str, str], extra: str
+@pytest.mark.parametrize("extra", MISSING_EXTRAS)
+def test_missing_extra_is_named_with_its_install_command(
+    errors: dict[str, str], extra: str
 ) -> None:
-    assert told[extra].startswith("SettingsError ")
-    assert told[extra].endswith(f" needs an extra: pip install 'flask-frontdesk[{extra}]'")
+    assert errors[extra].startswith("SettingsError ")
+    assert errors[extra].endswith(f" needs an extra: pip install 'flask-frontdesk[{extra}]'")
 
 
 @pytest.fixture(scope="module")
-def known_to_mypy(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What one host needs, the next one need not have read again."""
+def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A cache shared by the mypy runs, so that each dependency is checked once."""
     return f"--cache-dir={tmp_path_factory.mktemp('mypy')}"
 
 
 @pytest.fixture
-def hosts(tmp_path: Path) -> Path:
-    """Outside the repository, whose configuration is not a host's."""
-    for example, files in HOSTS.items():
+def examples(tmp_path: Path) -> Path:
+    """Copy the examples out of the repository, whose configuration must not apply."""
+    for example, files in EXAMPLES.items():
         for file in files:
             source = ROOT / "examples" / example / file
             if source.is_dir():
@@ -183,28 +184,28 @@ def hosts(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("example", HOSTS)
-def test_mypy_finds_nothing_in_a_host(
-    bare: str, hosts: Path, example: str, known_to_mypy: str
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_mypy_accepts_the_examples(
+    python: str, examples: Path, example: str, mypy_cache: str
 ) -> None:
-    options = ("--strict", "--no-error-summary", "--python-executable", bare)
-    run("-m", "mypy", *options, known_to_mypy, *HOSTS[example], cwd=hosts / example)
+    options = ("--strict", "--no-error-summary", "--python-executable", python)
+    run("-m", "mypy", *options, mypy_cache, *EXAMPLES[example], cwd=examples / example)
 
 
-def test_pyright_finds_nothing_in_the_hosts(bare: str, hosts: Path) -> None:
+def test_pyright_accepts_the_examples(python: str, examples: Path) -> None:
     try:
         install(PYRIGHT)
     except CannotRun as error:
         missing(str(error))
     settings = {
         "typeCheckingMode": "strict",
-        "include": list(HOSTS),
-        "executionEnvironments": [{"root": example} for example in HOSTS],
+        "include": list(EXAMPLES),
+        "executionEnvironments": [{"root": example} for example in EXAMPLES],
     }
-    (hosts / "pyrightconfig.json").write_text(json.dumps(settings))
+    (examples / "pyrightconfig.json").write_text(json.dumps(settings))
     done = subprocess.run(
-        [PYRIGHT / "node_modules" / ".bin" / "pyright", "--pythonpath", bare],
-        cwd=hosts,
+        [PYRIGHT / "node_modules" / ".bin" / "pyright", "--pythonpath", python],
+        cwd=examples,
         env=bare_environment(),
         capture_output=True,
         text=True,
@@ -214,7 +215,7 @@ def test_pyright_finds_nothing_in_the_hosts(bare: str, hosts: Path) -> None:
     assert done.stdout.startswith("0 errors")
 
 
-_REVEALED = """
+_REVEAL_TYPES = """
 from pinboard.extensions import frontdesk
 from pinboard.notes import list_notes
 
@@ -224,12 +225,12 @@ reveal_type(list_notes)
 """
 
 
-def test_a_host_is_given_its_own_account_and_decorators_keep_signatures(
-    bare: str, hosts: Path, known_to_mypy: str
+def test_types_are_the_applications_account_and_the_views_signature(
+    python: str, examples: Path, mypy_cache: str
 ) -> None:
-    (hosts / "saas" / "asked.py").write_text(_REVEALED)
-    options = ("--strict", "--python-executable", bare, known_to_mypy)
-    said = run("-m", "mypy", *options, "asked.py", cwd=hosts / "saas")
-    assert '"pinboard.models.Account"' in said
-    assert '"pinboard.models.Account | None"' in said
-    assert "def (workspace_slug: str, query: dict[str, Any]) -> flask.wrappers.Response" in said
+    (examples / "saas" / "reveal.py").write_text(_REVEAL_TYPES)
+    options = ("--strict", "--python-executable", python, mypy_cache)
+    output = run("-m", "mypy", *options, "reveal.py", cwd=examples / "saas")
+    assert '"pinboard.models.Account"' in output
+    assert '"pinboard.models.Account | None"' in output
+    assert "def (workspace_slug: str, query: dict[str, Any]) -> flask.wrappers.Response" in output

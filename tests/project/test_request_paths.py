@@ -1,5 +1,4 @@
-"""How far a request goes through the code, so that a path grows only on purpose, and the page that
-shows it.
+"""How many files and calls of the code a request passes through, and the page that shows it.
 
 The goals: at most 28 files, 82 changes of file and 245 calls for a login, 15/27/60 for an account
 read, 30/82/205 for a broadcast and 20/38/92 for an inbox page.
@@ -52,7 +51,7 @@ def walks(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_no_request_goes_through_more_files_and_calls_than_its_bound(walks: Any) -> None:
+def test_requests_stay_within_their_bounds_of_files_and_calls(walks: Any) -> None:
     measured = walks["measured"]
     assert measured.keys() == BOUNDS.keys()
     assert {
@@ -62,7 +61,7 @@ def test_no_request_goes_through_more_files_and_calls_than_its_bound(walks: Any)
     } == {}
 
 
-def test_the_architecture_page_shows_a_login_in_its_order(walks: Any) -> None:
+def test_architecture_page_shows_the_calls_of_a_login_in_order(walks: Any) -> None:
     called = [tuple(each) for each in walks["login"]]
     shown = re.findall(r"^\| \d+ \| `(.+?)` \| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
     assert len(shown) >= 15
@@ -70,7 +69,7 @@ def test_the_architecture_page_shows_a_login_in_its_order(walks: Any) -> None:
     assert shown == sorted(shown, key=called.index)
 
 
-def test_the_architecture_page_names_files_and_symbols_that_exist() -> None:
+def test_architecture_page_names_existing_files_and_symbols() -> None:
     rows = re.findall(r"^\| .+? \| `(.+?\.py)` \| `(\w+)", PAGE.read_text(), re.MULTILINE)
     assert len(rows) > 30
     missing = [

@@ -1,4 +1,4 @@
-"""What Frontdesk is made of: pinned with digests, listed with licences, installed as listed."""
+"""Dependencies: pinned with digests, listed with licenses, installed as pinned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOTH = pytest.mark.parametrize("path", [RUNTIME, DEVELOPMENT], ids=lambda path: 
 
 
 @BOTH
-def test_every_package_is_pinned_with_the_digests_of_its_files(path: Path) -> None:
+def test_every_package_is_pinned_with_digests(path: Path) -> None:
     text = path.read_text()
     pins = read(path)
     assert pins
@@ -40,7 +40,7 @@ def test_every_package_is_pinned_with_the_digests_of_its_files(path: Path) -> No
     assert "".join(pin.text for pin in pins) == text.partition("\n")[2].removesuffix(INCLUDES)
 
 
-def test_the_development_file_alone_includes_what_the_service_runs_on() -> None:
+def test_only_the_development_file_includes_the_runtime_file() -> None:
     """The tests import packages of the extras, such as redis."""
     assert DEVELOPMENT.read_text().endswith(INCLUDES)
     assert INCLUDES not in RUNTIME.read_text()
@@ -52,32 +52,30 @@ def test_the_development_file_alone_includes_what_the_service_runs_on() -> None:
         ([RUNTIME], PROJECT["project"]["dependencies"]),
         ([RUNTIME], chain(*PROJECT["project"]["optional-dependencies"].values())),
         ([RUNTIME], PROJECT["dependency-groups"]["server"]),
-        # The second includes the first, and what the service has is not pinned twice.
+        # The development file includes the other and does not repeat its pins.
         ([RUNTIME, DEVELOPMENT], PROJECT["dependency-groups"]["dev"]),
     ],
     ids=["needed", "extras", "server", "development"],
 )
-def test_what_the_project_asks_for_is_pinned_as_it_asks(
-    paths: list[Path], lines: list[str]
-) -> None:
+def test_pins_satisfy_the_declared_requirements(paths: list[Path], lines: list[str]) -> None:
     pinned = {pin.name: pin.version for path in paths for pin in read(path)}
     for requirement in map(Requirement, lines):
         name = canonicalize_name(requirement.name)
         assert name == PROJECT["project"]["name"] or pinned[name] in requirement.specifier
 
 
-def test_the_list_of_what_we_ship_is_that_of_the_pins() -> None:
-    """`make sbom` after `make pin`."""
-    made = sbom()
-    assert json.loads(SBOM.read_text()) == made
-    assert PAGE.read_text() == page(made)
+def test_sbom_lists_the_pins() -> None:
+    """Run `make sbom` after `make pin`."""
+    expected = sbom()
+    assert json.loads(SBOM.read_text()) == expected
+    assert PAGE.read_text() == page(expected)
 
 
-def test_the_list_is_in_cyclonedx_form() -> None:
+def test_sbom_is_valid_cyclonedx() -> None:
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(SBOM.read_text()) is None
 
 
-def test_whatever_is_listed_is_there_because_something_needs_it() -> None:
+def test_sbom_lists_only_required_packages() -> None:
     document = json.loads(SBOM.read_text())
     needs = {entry["ref"]: entry["dependsOn"] for entry in document["dependencies"]}
     found: set[str] = set()
@@ -90,34 +88,34 @@ def test_whatever_is_listed_is_there_because_something_needs_it() -> None:
     assert listed == found - {document["metadata"]["component"]["bom-ref"]}
 
 
-def test_what_is_carried_as_a_file_is_as_its_project_published_it() -> None:
-    """npm checks the package against the digest that its lock file has."""
-    [carried] = VENDORED
+def test_vendored_file_equals_the_published_one() -> None:
+    """npm checks the package against the digest in its lock file."""
+    [vendored] = VENDORED
     lock = json.loads((ROOT / "tests/rigs/htmx/package-lock.json").read_text())
-    published = lock["packages"][f"node_modules/{carried.name}"]
-    assert (published["version"], published["integrity"]) == (carried.version, carried.integrity)
+    published = lock["packages"][f"node_modules/{vendored.name}"]
+    assert (published["version"], published["integrity"]) == (vendored.version, vendored.integrity)
     try:
         package = htmx()
     except CannotRun as reason:
         missing(str(reason))
-    assert carried.file.read_bytes() == package
-    assert carried.licence_file.read_text().startswith("Zero-Clause BSD")
+    assert vendored.file.read_bytes() == package
+    assert vendored.licence_file.read_text().startswith("Zero-Clause BSD")
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The half of `make` that makes the environment, with requirements of its own."""
+    """The part of `make` that creates the environment, with other requirements."""
     folder = tmp_path_factory.mktemp("supply")
     shutil.copytree(ROOT / "scripts", folder / "scripts")
     return folder
 
 
 @pytest.mark.parametrize(
-    ("digest", "said"),
+    ("digest", "message"),
     [("", "Hashes are required"), (f" --hash=sha256:{'0' * 64}", "DO NOT MATCH THE HASHES")],
 )
-def test_only_a_file_with_the_pinned_digest_is_installed(
-    clone: Path, wheel: Path, digest: str, said: str
+def test_package_without_the_pinned_digest_is_not_installed(
+    clone: Path, wheel: Path, digest: str, message: str
 ) -> None:
     (clone / "requirements-dev.txt").write_text("")
     name, _, _ = wheel.name.partition("-")
@@ -131,11 +129,11 @@ def test_only_a_file_with_the_pinned_digest_is_installed(
         check=False,
     )
     assert stopped.returncode == 1
-    assert said in stopped.stdout + stopped.stderr
+    assert message in stopped.stdout + stopped.stderr
 
 
 @pytest.mark.parametrize(("digests", "installer"), [("pinned", "uv"), ("0" * 64, None)])
-def test_uv_fills_the_environment_and_holds_digests_too(
+def test_uv_installs_only_packages_with_the_pinned_digest(
     tmp_path: Path, digests: str, installer: str | None
 ) -> None:
     shutil.copytree(ROOT / "scripts", tmp_path / "scripts")

@@ -1,4 +1,4 @@
-"""A page that stays signed in, in a real browser with several tabs."""
+"""A page that keeps its user signed in, in a real browser with several tabs."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from ..rigs.servers import ROOT, gunicorn
 CLIENT = ROOT / "examples" / "staying" / "client.js"
 TABS = 3
 SIGN_IN = "async ([email, password]) => (await import('/client.js')).signIn(email, password)"
-# As if half an hour had passed.
-AGE = """
+# Make the access token half an hour old.
+EXPIRE_TOKEN = """
 () => {
-  const held = JSON.parse(localStorage.getItem("frontdesk"));
-  localStorage.setItem("frontdesk", JSON.stringify({ ...held, expires: "2020-01-01T00:00:00Z" }));
+  const tokens = JSON.parse(localStorage.getItem("frontdesk"));
+  const expired = { ...tokens, expires: "2020-01-01T00:00:00Z" };
+  localStorage.setItem("frontdesk", JSON.stringify(expired));
 }
 """
-ASK = """
+REQUEST = """
 async (times) => {
   const { request } = await import("/client.js");
   const asked = Array.from({ length: times }, () => request("/account"));
   return (await Promise.all(asked)).map((response) => response.status);
 }
 """
-END = """
+REVOKE_OTHERS = """
 async () => {
   const { request } = await import("/client.js");
   return (await (await request("/sessions", { method: "DELETE" })).json()).ended;
@@ -74,7 +75,7 @@ def tabs(context: BrowserContext, address: str) -> list[Page]:
     return tabs
 
 
-def test_of_all_tabs_one_refreshes_and_none_is_signed_out(
+def test_one_tab_refreshes_the_token_for_all_tabs(
     context: BrowserContext, tabs: list[Page]
 ) -> None:
     exchanges: list[str] = []
@@ -83,16 +84,16 @@ def test_of_all_tabs_one_refreshes_and_none_is_signed_out(
         lambda sent: exchanges.append(sent.url) if sent.url.endswith("/api/v1/token") else None,
     )
     for number in range(5):
-        tabs[0].evaluate(AGE)
-        # Begun in every tab before the first has ended.
+        tabs[0].evaluate(EXPIRE_TOKEN)
+        # Every tab starts before the first one has finished.
         for tab in tabs:
-            tab.evaluate(f"() => {{ window.answers = ({ASK})(5) }}")
-        assert [tab.evaluate("window.answers") for tab in tabs] == [[200] * 5] * TABS
+            tab.evaluate(f"() => {{ window.responses = ({REQUEST})(5) }}")
+        assert [tab.evaluate("window.responses") for tab in tabs] == [[200] * 5] * TABS
         assert len(exchanges) == number + 1
 
 
-def test_an_end_elsewhere_is_an_end_in_every_tab(tabs: list[Page]) -> None:
+def test_revoked_session_ends_in_every_tab(tabs: list[Page]) -> None:
     first, second, _ = tabs
-    assert second.evaluate(END) == 1
-    assert first.evaluate(ASK, 3) == [401] * 3
+    assert second.evaluate(REVOKE_OTHERS) == 1
+    assert first.evaluate(REQUEST, 3) == [401] * 3
     assert first.evaluate("localStorage.length") == 0
