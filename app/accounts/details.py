@@ -33,10 +33,10 @@ class Details:
         return shown
 
     def change(self, account: AccountLike, given: JsonObject) -> AccountLike:
-        with transaction(self.session):
+        with transaction(self.session) as session:
             for name, value in given.items():
                 setattr(account, name, value)
             if given:
                 changed = sorted(given)
-                report_action(self.session, ACCOUNT_UPDATED, account_id=account.id, changed=changed)
+                report_action(session, ACCOUNT_UPDATED, account_id=account.id, changed=changed)
             return account

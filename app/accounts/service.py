@@ -190,7 +190,7 @@ class Accounts(Generic[A]):
         email = read_email(email)
         if password is not None:
             more["password_hash"] = self._hash(password, email)
-        with transaction(self.session, may_fail=True):
+        with transaction(self.session, may_fail=True) as session:
             account: Any = self.model(
                 email=email,
                 role=role,
@@ -199,13 +199,13 @@ class Accounts(Generic[A]):
                 created_at=self.clock.now(),
                 **more,
             )
-            self.session.add(account)
+            session.add(account)
             self._flush_email()
-            note_locked(self.session, account)
+            note_locked(session, account)
             after = {"role": role, "status": status}
-            report_action(self.session, ACCOUNT_CREATED, account_id=account.id, after=after)
+            report_action(session, ACCOUNT_CREATED, account_id=account.id, after=after)
             if status != PENDING:
-                report_action(self.session, ACCOUNT_REGISTERED, account)
+                report_action(session, ACCOUNT_REGISTERED, account)
             return cast(A, account)
 
     def change(
@@ -226,7 +226,7 @@ class Accounts(Generic[A]):
         given = {"email": email, "password": password, "role": role, "status": status}
         if suspension is not None and suspension.until is not None:
             given["suspended_until"] = suspension.until.isoformat()
-        with transaction(self.session, may_fail=True):
+        with transaction(self.session, may_fail=True) as session:
             self._record_change(stored, {**given, "phone": phone})
             has_new_email = email is not None and read_email(email) != stored.email
             if email is not None and has_new_email:
@@ -246,7 +246,7 @@ class Accounts(Generic[A]):
                 stored.phone = read_phone(phone) if phone else None
             self._flush_email()
             if has_new_email:
-                report_action(self.session, EMAIL_CHANGE_COMPLETED, stored)
+                report_action(session, EMAIL_CHANGE_COMPLETED, stored)
             return account
 
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
@@ -265,9 +265,9 @@ class Accounts(Generic[A]):
     def delete(self, account: A) -> None:
         """Delete the account. Listeners of `account-deleted` run before its rows are deleted."""
         stored = cast(AccountLike, account)
-        with transaction(self.session):
-            report_action(self.session, ACCOUNT_DELETED, stored, account_id=stored.id)
-            self.session.execute(delete(self.model).where(self.model.id == stored.id))
+        with transaction(self.session) as session:
+            report_action(session, ACCOUNT_DELETED, stored, account_id=stored.id)
+            session.execute(delete(self.model).where(self.model.id == stored.id))
 
     def end_tokens(self, account: AccountLike) -> None:
         """Revoke all tokens issued so far. The row is locked first, so that a concurrent sign-in is

@@ -76,25 +76,25 @@ class Administration:
             passwords.rules.check(password, email, "password")
             # Computed before the transaction, because it is slow.
             values["password_hash"] = passwords.hash(password)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = self.accounts.create(
                 email, None, role=role, status=status, phone=phone, **values
             )
             if invite:
-                after_commit(self.session, lambda: self.recovery.invite(account))
+                after_commit(session, lambda: self.recovery.invite(account))
             return self.view.read(account.id)
 
     def change(self, actor: AccountLike, account_id: AccountKey, changes: Values) -> Details:
         """Change an account's role, status and suspension. An account that is no longer active is
         signed out in the same transaction."""
         role, status = changes.get("role"), changes.get("status")
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = self._lock(actor, account_id, *([role] if role else ()))
             if changes:
                 new_status = self._check_status(status) if status else account.status
                 is_root = (role or account.role) == ROOT
                 if not (is_root and new_status in self.accounts.active_statuses):
-                    check_root_remains(self.session, self.accounts, account)
+                    check_root_remains(session, self.accounts, account)
                 self._check_not_own(actor, account)
                 self._check_actor(actor, account.role, role or account.role)
                 suspension = self._suspension(account, changes)
@@ -104,18 +104,18 @@ class Administration:
                     self.accounts.change(account, role=role, status=status, suspension=suspension)
                 if status and not self.accounts.is_active(account):
                     self.accounts.end_tokens(account)
-                self.session.flush()
+                session.flush()
             return self.view.read(account_id)
 
     def delete(
         self, actor: AccountLike, account_id: AccountKey, email: str | None = None
     ) -> Details:
         """Delete an account. With `email`, only if this is its address, as a confirmation."""
-        with transaction(self.session), extended_timeout(self.session):
+        with transaction(self.session) as session, extended_timeout(self.session):
             account = self._lock(actor, account_id)
             if email is not None and fold(email) != account.email:
                 raise Invalid.about("email", "Not the account's address.")
-            check_root_remains(self.session, self.accounts, account)
+            check_root_remains(session, self.accounts, account)
             self._check_not_own(actor, account)
             self._check_actor(actor, account.role)
             if workspaces := self.ownership.solely_owned(account_id):

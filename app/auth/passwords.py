@@ -55,11 +55,11 @@ class PasswordChange(BasicService):
         release(self.session)
         self.accounts.passwords.rules.check(new, email, "new_password")
         password_hash = self.accounts.passwords.hash(new)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             changed = set_password(self.accounts, account_id, former, password_hash)
             if changed is None:
                 raise IncorrectCredentials
-            report_action(self.session, PASSWORD_CHANGED, changed, account_id=account_id)
+            report_action(session, PASSWORD_CHANGED, changed, account_id=account_id)
             notice = self.mails.password_changed(email)
-            after_commit(self.session, lambda: self.owner_mail.notify(notice))
+            after_commit(session, lambda: self.owner_mail.notify(notice))
             return self.policy.admit(changed, (PASSWORD,), options, factor_at=caller.factor_at)

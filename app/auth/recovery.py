@@ -40,8 +40,8 @@ class Recovery(BasicService):
         if account is None and not self.requests.hides_accounts:
             raise AccountNotFound(note={"event": "recovery_request"})
         account_id = None if account is None else account.id
-        with transaction(self.session):
-            report_action(self.session, PASSWORD_RESET_REQUESTED, account_id=account_id)
+        with transaction(self.session) as session:
+            report_action(session, PASSWORD_RESET_REQUESTED, account_id=account_id)
         if account is None:
             self._send_no_account(email)
             return
@@ -73,20 +73,18 @@ class Recovery(BasicService):
         release(self.session)
         self.accounts.passwords.rules.check(new_password, email, "new_password")
         password_hash = self.accounts.passwords.hash(new_password)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             changed = set_password(self.accounts, account_id, former, password_hash)
             if changed is None:
                 raise InvalidProof
             account = changed
             if not self.accounts.is_email_verified(account):
                 self.accounts.verify_email_of(account)
-            report_action(self.session, PASSWORD_RESET, account, account_id=account.id)
+            report_action(session, PASSWORD_RESET, account, account_id=account.id)
             notice = self.mails.password_changed(account.email)
-            after_commit(self.session, lambda: self.proofs.end_code(account))
-            after_commit(
-                self.session, lambda: self.failures.reset_and_trust(account.email, ip_address)
-            )
-            after_commit(self.session, lambda: self.owner_mail.notify(notice))
+            after_commit(session, lambda: self.proofs.end_code(account))
+            after_commit(session, lambda: self.failures.reset_and_trust(account.email, ip_address))
+            after_commit(session, lambda: self.owner_mail.notify(notice))
 
     def mail(self, email_to: str, token: str, code: str) -> None:
         """Send the default recovery email, which an application can replace."""

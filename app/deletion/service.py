@@ -46,13 +46,13 @@ class Deletion(BasicService):
     def request(self, caller: Caller, password: str | None, address: str) -> datetime | None:
         """Return when the account will be deleted, or None if it was deleted at once."""
         self.freshness.check(caller, password, address, protects=True)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = lock_caller(self.accounts, caller)
             self._check_removable(account)
             if self.proofs.grace:
                 return self._schedule(account)
             notice = self.mails.deleted(account.email)
-            after_commit(self.session, lambda: self.owner_mail.notify(notice))
+            after_commit(session, lambda: self.owner_mail.notify(notice))
             self.accounts.delete(account)
             return None
 
@@ -123,13 +123,13 @@ class Deletion(BasicService):
 
     def _delete(self, account_id: AccountKey) -> bool:
         """Delete an account, unless it was restored in the meantime."""
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = self.accounts.lock(account_id)
             scheduled = self._scheduled(account_id)
             if account is None or scheduled is None or scheduled.deletes_at > self.clock.now():
                 return False
             if account.status != DELETING:
-                self.session.delete(scheduled)
+                session.delete(scheduled)
                 return False
             # Since the request an admin may have suspended the other owners.
             for workspace in self.ownership.transfer(account_id):

@@ -46,18 +46,18 @@ class Exports:
     def create(self, account: AccountLike) -> JsonObject:
         account_id, now = account.id, self.clock.now()
         email = account.email
-        with transaction(self.session):
+        with transaction(self.session) as session:
             # Of two concurrent requests, the second finds the export of the first.
-            lock_name(self.session, AccountExport, str(account_id))
+            lock_name(session, AccountExport, str(account_id))
             self._check_interval(account_id)
             export = AccountExport(
                 account_id=account_id, state=PENDING, due_at=now, created_at=now, attempts=0
             )
-            self.session.add(export)
-            self.session.flush()
-            report_action(self.session, ACCOUNT_EXPORTED, account_id=account_id)
-            after_commit(self.session, lambda: self.engine.wake([MAKE_EXPORTS]))
-            after_commit(self.session, lambda: self.notices.requested(email))
+            session.add(export)
+            session.flush()
+            report_action(session, ACCOUNT_EXPORTED, account_id=account_id)
+            after_commit(session, lambda: self.engine.wake([MAKE_EXPORTS]))
+            after_commit(session, lambda: self.notices.requested(email))
             # Not read from the row: without a background thread, the export is already made.
             return {
                 "id": export.id,
@@ -127,8 +127,8 @@ class Exports:
             for row in rows:
                 if row.file is not None:
                     self.files.delete(row.file)
-            with transaction(self.session):
-                self.session.execute(
+            with transaction(self.session) as session:
+                session.execute(
                     delete(AccountExport).where(AccountExport.id.in_([row.id for row in rows])),
                     execution_options={"synchronize_session": False},
                 )

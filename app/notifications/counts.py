@@ -90,10 +90,10 @@ class NotificationCounter:
         """Return new counts, and store those of a large notification."""
         if not is_large(notification.receivers):
             return self.count([notification.id])[notification.id]
-        with transaction(self.session), extended_timeout(self.session):
+        with transaction(self.session) as session, extended_timeout(self.session):
             counts = self.count([notification.id])[notification.id]
             execute_bulk(
-                self.session,
+                session,
                 update(Notification)
                 .where(Notification.id == notification.id)
                 .values(counts=counts._asdict(), counted_at=self.clock.now()),

@@ -97,10 +97,10 @@ class Expansions:
         )
         if notification_id is not None:
             given_up = given_up.where(Expansion.notification_id == notification_id)
-        with transaction(self.session):
-            count = int(execute_bulk(self.session, given_up).rowcount)
+        with transaction(self.session) as session:
+            count = int(execute_bulk(session, given_up).rowcount)
             if count:
-                after_commit(self.session, self._wake)
+                after_commit(session, self._wake)
             return count
 
     def runner(self) -> JobRunner:

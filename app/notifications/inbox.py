@@ -135,8 +135,8 @@ class Inbox:
             .values(is_read=_UNREAD if is_read is None else is_read)
             .returning(InboxItem.id)
         )
-        with transaction(self.session):
-            item_id = execute_bulk(self.session, statement).scalar_one_or_none()
+        with transaction(self.session) as session:
+            item_id = execute_bulk(session, statement).scalar_one_or_none()
             if item_id is None:
                 raise NotificationNotFound
             return self.get(receiver_id, item_id)
@@ -149,16 +149,16 @@ class Inbox:
         else:
             differs = _UNREAD if is_read else InboxItem.is_read
             statement = statement.where(differs).values(is_read=is_read)
-        with transaction(self.session), extended_timeout(self.session):
-            return int(execute_bulk(self.session, statement).rowcount)
+        with transaction(self.session) as session, extended_timeout(self.session):
+            return int(execute_bulk(session, statement).rowcount)
 
     def delete(self, receiver_id: AccountKey, item_id: int) -> Item:
         """Delete the receiver's copy and return it."""
-        with transaction(self.session):
+        with transaction(self.session) as session:
             item = self.get(receiver_id, item_id)
             statement = delete(InboxItem).where(
                 InboxItem.receiver_id == receiver_id, InboxItem.id == item_id
             )
-            if not execute_bulk(self.session, statement).rowcount:
+            if not execute_bulk(session, statement).rowcount:
                 raise NotificationNotFound  # another request has deleted it
             return item

@@ -64,8 +64,6 @@ class NotificationRetention:
         is_copy = InboxItem.notification_id == notification_id
         delete_in_batches(self.session, InboxItem, is_copy, batch=batch)
         delete_deliveries(self.session, subject, batch)
-        with transaction(self.session):
-            execute_bulk(
-                self.session, delete(Notification).where(Notification.id == notification_id)
-            )
-            delete_messages(self.session, subject)
+        with transaction(self.session) as session:
+            execute_bulk(session, delete(Notification).where(Notification.id == notification_id))
+            delete_messages(session, subject)

@@ -82,17 +82,17 @@ class SentNotifications:
 
     def delete(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         """Delete a notification with its inbox rows and its deliveries, also the unsent ones."""
-        with transaction(self.session), extended_timeout(self.session):
+        with transaction(self.session) as session, extended_timeout(self.session):
             row = self._find(sender_id, notification_id)
             item = sent_item(row, self.counter.count([row.id])[row.id])
             deleted = execute_bulk(
-                self.session, delete(Notification).where(Notification.id == notification_id)
+                session, delete(Notification).where(Notification.id == notification_id)
             )
             if not deleted.rowcount:
                 raise NotificationNotFound  # another request has deleted it
-            delete_messages(self.session, Subject(SUBJECT, notification_id))
+            delete_messages(session, Subject(SUBJECT, notification_id))
             target = Target(SUBJECT, notification_id)
-            report_action(self.session, NOTIFICATION_DELETED, target=target)
+            report_action(session, NOTIFICATION_DELETED, target=target)
             return item
 
     def deliveries(

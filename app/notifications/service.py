@@ -99,10 +99,10 @@ class Notifications:
         that a notification would be sent by."""
         if unknown := self.unknown_channels(channels):
             raise Invalid.about("channels", f"Not a channel: {', '.join(unknown)}")
-        with transaction(self.session), extended_timeout(self.session):
+        with transaction(self.session) as session, extended_timeout(self.session):
             targets = self._receivers(to).targets(None)
             all_targets = select(func.count()).select_from(targets.subquery())
-            receivers = self.session.scalar(all_targets) or 0
+            receivers = session.scalar(all_targets) or 0
             reach = {
                 name: self._channel_reach(name, targets, receivers)
                 for name in dict.fromkeys(channels)

@@ -59,11 +59,11 @@ class InboxUndo:
             raise NotificationNotFound
         values = {name: _from_json(columns[name], value) for name, value in signed.items()}
         values["receiver_id"] = receiver_id
-        with transaction(self.session):
+        with transaction(self.session) as session:
             # The sender may have deleted the notification, or may delete it at the same time.
             sent = Notification.id == values["notification_id"]
-            lock_or_raise(self.session, Notification, sent, NotificationNotFound)
-            if insert_new(self.session, InboxItem, **values) is None:
+            lock_or_raise(session, Notification, sent, NotificationNotFound)
+            if insert_new(session, InboxItem, **values) is None:
                 raise AlreadyRestored
             return self.inbox.get(receiver_id, values["id"])
 

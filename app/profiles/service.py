@@ -115,11 +115,11 @@ class Profiles:
             return profile
 
     def delete(self, account_id: AccountKey) -> Profile:
-        with transaction(self.session):
+        with transaction(self.session) as session:
             profile = self._lock(account_id)
             self._delete_after_commit(profile.avatar_file)
-            self.session.delete(profile)
-            report_action(self.session, PROFILE_DELETED, account_id=account_id)
+            session.delete(profile)
+            report_action(session, PROFILE_DELETED, account_id=account_id)
             return profile
 
     def set_avatar_file(
@@ -129,9 +129,9 @@ class Profiles:
 
         A missing profile is created from `blank`.
         """
-        with transaction(self.session):
+        with transaction(self.session) as session:
             if blank is not None and not lock_row(
-                self.session, Profile, Profile.account_id == account_id
+                session, Profile, Profile.account_id == account_id
             ):
                 self._insert(account_id, blank)
             profile = self._lock(account_id)
@@ -143,8 +143,8 @@ class Profiles:
 
     def delete_avatar_file(self, account_id: AccountKey) -> None:
         """Delete the picture of an account that is being deleted, after the commit."""
-        with transaction(self.session):
-            name = self.session.scalar(
+        with transaction(self.session) as session:
+            name = session.scalar(
                 select(Profile.avatar_file).where(Profile.account_id == account_id)
             )
             self._delete_after_commit(name)

@@ -92,32 +92,32 @@ class Registration(BasicService):
         self, email: str, password: str, columns: JsonObject, options: SignInOptions
     ) -> SignInResult | Challenge:
         columns["password_hash"] = self._hash(password)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             columns["email_unverified_since"] = self.clock.now()
             status = self.accounts.active_status
             account = self.accounts.create(email, None, status=status, **columns)
             if self.settings.EMAIL_VERIFICATION == "optional" and self.limits.may_mail(email):
-                after_commit(self.session, lambda: self.verification.send(account))
+                after_commit(session, lambda: self.verification.send(account))
             return self.policy.admit(account, (REGISTRATION,), options)
 
     def _start_verification(self, email: str, columns: JsonObject, is_admitted: bool) -> None:
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = self.accounts.find(email)
             if account is None and is_admitted:
                 unverified_since = self.clock.now()
                 account = self.accounts.create(
                     email, None, status=PENDING, email_unverified_since=unverified_since, **columns
                 )
-                report_action(self.session, REGISTRATION_REQUESTED, account)
+                report_action(session, REGISTRATION_REQUESTED, account)
             elif account is not None and account.status == PENDING:
                 # The new email is about this password, and ends the emails before it.
                 account.password_hash = columns["password_hash"]
-                self.session.flush()
+                session.flush()
             else:
                 self._pass_over(email, account)
                 return
             pending: AccountLike = account
-            after_commit(self.session, lambda: self.verification.send(pending))
+            after_commit(session, lambda: self.verification.send(pending))
 
     def _pass_over(self, email: str, account: AccountLike | None) -> None:
         """Email the owner of a known or refused address, with the work of a new account."""
@@ -154,7 +154,7 @@ class Registration(BasicService):
         if not self.sign_up_policy.allows(email, BY_INVITATION):
             raise RegistrationRefused
         columns["password_hash"] = self._hash(password)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = self.accounts.find(email)
             if account is None:
                 status = self.accounts.active_status
@@ -165,7 +165,7 @@ class Registration(BasicService):
                 # Another person may have registered this address without verification.
                 self.accounts.reclaim(account)
                 account.password_hash = columns["password_hash"]
-                self.session.flush()
+                session.flush()
             self.invitations.accept_by_token(account, invitation)
             return self.policy.admit(account, (REGISTRATION,), options)
 

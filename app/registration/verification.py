@@ -42,10 +42,10 @@ class Verification(BasicService):
         """Mark the email of an account as verified, by a proof or by an operator."""
         if self.accounts.is_email_verified(account):
             return
-        with transaction(self.session):
+        with transaction(self.session) as session:
             self.accounts.verify_email_of(account)
-            report_action(self.session, EMAIL_VERIFIED, account)
-            after_commit(self.session, lambda: self.proofs.end_code(account))
+            report_action(session, EMAIL_VERIFIED, account)
+            after_commit(session, lambda: self.proofs.end_code(account))
 
     def send_again(self, email: str, address: str) -> None:
         """Send the email again; the response does not say whether the address is waiting."""

@@ -42,13 +42,13 @@ class Tasks:
     def create(self, owner: str, fields: Values, address: str) -> Task:
         """The IP address is rate-limited because a client can name a new owner each time."""
         self.creations.count(rate_limit_network(address))
-        with transaction(self.session):
+        with transaction(self.session) as session:
             self._check_limit(owner)
             # An application's schema may have fewer properties than a task.
             values = {"done": False, "priority": "normal", **_columns(fields)}
             task = Task(**values, owner=owner)
-            self.session.add(task)
-            self.session.flush()
+            session.add(task)
+            session.flush()
             return task
 
     def update(self, owner: str, task_id: int, fields: Values) -> Task:
@@ -59,9 +59,9 @@ class Tasks:
             return task
 
     def delete(self, owner: str, task_id: int) -> Task:
-        with transaction(self.session):
+        with transaction(self.session) as session:
             task = self._lock(owner, task_id)
-            self.session.delete(task)
+            session.delete(task)
             return task
 
     def _check_limit(self, owner: str) -> None:

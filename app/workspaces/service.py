@@ -101,15 +101,15 @@ class Workspaces:
 
     def create_common(self, name: str, slug: str, *, is_default: bool = False) -> Workspace:
         """Create a workspace without members, as an operator. There is one common default."""
-        with transaction(self.session):
+        with transaction(self.session) as session:
             if is_default:
-                self.session.execute(
+                session.execute(
                     update(Workspace)
                     .where(Workspace.is_default, Workspace.is_personal.is_(False))
                     .values(is_default=False)
                 )
             workspace = self._insert(name, slug, is_default=is_default)
-            report_action(self.session, WORKSPACE_CREATED, workspace_id=workspace.id)
+            report_action(session, WORKSPACE_CREATED, workspace_id=workspace.id)
             return workspace
 
     def create_personal(self, account: AccountLike) -> WorkspaceAccess:
@@ -133,21 +133,21 @@ class Workspaces:
                 )
             )
         )
-        with transaction(self.session):
+        with transaction(self.session) as session:
             deleted = execute_bulk(
-                self.session,
+                session,
                 delete(Workspace)
                 .where(Workspace.is_personal, Workspace.id.in_(without_others))
                 .returning(Workspace.id),
             )
             for workspace_id in deleted.scalars().all():
                 ids = {"account_id": account.id, "workspace_id": workspace_id}
-                report_action(self.session, WORKSPACE_DELETED, **ids)
+                report_action(session, WORKSPACE_DELETED, **ids)
 
     def switch(self, account: AccountLike, slug: str) -> WorkspaceAccess:
         """Make a workspace the current one of an active member."""
-        with transaction(self.session):
-            entry = find_access(self.session, slug, account)
+        with transaction(self.session) as session:
+            entry = find_access(session, slug, account)
             if entry.member is None:
                 raise NotAMember
             if not entry.member.is_active:
@@ -157,11 +157,9 @@ class Workspaces:
 
     def update(self, actor: Member, name: str | None, slug: str | None) -> WorkspaceAccess:
         """Change the name or slug as a manager. Links with the former slug no longer work."""
-        with transaction(self.session):
+        with transaction(self.session) as session:
             manager = self.members.manager(actor)
-            workspace = self.session.get_one(
-                Workspace, manager.workspace_id, populate_existing=True
-            )
+            workspace = session.get_one(Workspace, manager.workspace_id, populate_existing=True)
             values = {"name": name or workspace.name, "slug": slug or workspace.slug}
             changed = [key for key, value in values.items() if value != getattr(workspace, key)]
             for key in changed:
@@ -169,24 +167,24 @@ class Workspaces:
             if changed:
                 self._flush()
                 report_action(
-                    self.session, WORKSPACE_UPDATED, workspace_id=workspace.id, changed=changed
+                    session, WORKSPACE_UPDATED, workspace_id=workspace.id, changed=changed
                 )
             return WorkspaceAccess(workspace, manager)
 
     def delete(self, actor: Member, name: str | None = None) -> WorkspaceAccess:
         """Delete a workspace with its members and invitations, as an owner. The foreign keys of
         an application's tables decide what happens to its rows."""
-        with transaction(self.session):
+        with transaction(self.session) as session:
             owner = self.members.manager(actor)
             self.members.check_may_manage(owner, OWNER)
-            workspace = self.session.get_one(Workspace, owner.workspace_id)
+            workspace = session.get_one(Workspace, owner.workspace_id)
             if name is not None and name != workspace.name:
                 raise Invalid.about("name", "Not the workspace's name.")
             ids = {"account_id": owner.account_id, "workspace_id": workspace.id}
-            report_action(self.session, WORKSPACE_DELETED, **ids)
-            execute_bulk(self.session, delete(Workspace).where(Workspace.id == workspace.id))
-            self.session.expunge(owner)
-            self.session.expunge(workspace)
+            report_action(session, WORKSPACE_DELETED, **ids)
+            execute_bulk(session, delete(Workspace).where(Workspace.id == workspace.id))
+            session.expunge(owner)
+            session.expunge(workspace)
             return WorkspaceAccess(workspace, owner)
 
     def _read(

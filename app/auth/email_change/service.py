@@ -94,15 +94,13 @@ class EmailChanges(BasicService):
             raise Invalid.about("email", "Must be another one than before.")
         self.freshness.check(caller, password, ip_address, protects=True)
         may_mail = self.rules.check(caller.account.id, email)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = lock_caller(self.accounts, caller)
             holder = self.accounts.find(email)
             is_taken = holder is not None and holder.status != PENDING
             change = self._store(account, email)
-            report_action(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
-            after_commit(
-                self.session, lambda: self.notices.send(change, account, is_taken, may_mail)
-            )
+            report_action(session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
+            after_commit(session, lambda: self.notices.send(change, account, is_taken, may_mail))
 
     def confirm(
         self,

@@ -31,21 +31,21 @@ class EmailChangeUndo(BasicService):
         """Restore the old address, even after later changes. The person who changed it may know the
         password or have linked an identity: both are removed."""
         change = self.proofs.find_undoable(token)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = self.accounts.lock(change.account_id)
-            stored = self.session.get(EmailChange, change.id, populate_existing=True)
+            stored = session.get(EmailChange, change.id, populate_existing=True)
             if account is None or stored is None:
                 raise InvalidProof
             # Later changes are deleted too: an attacker could use their tokens.
             forget_changes(
-                self.session, EmailChange.account_id == account.id, EmailChange.id >= stored.id
+                session, EmailChange.account_id == account.id, EmailChange.id >= stored.id
             )
             if account.email != stored.old_email:
-                free_email(self.session, self.accounts, stored.old_email)
+                free_email(session, self.accounts, stored.old_email)
                 self.accounts.change(account, email=stored.old_email)
             self.accounts.reclaim(account, since=stored.requested_at)
             self.identities.unlink(account)
             for undo_step in self.undo_steps:
                 undo_step(account)
-            report_action(self.session, EMAIL_CHANGE_UNDONE, account_id=account.id)
-            after_commit(self.session, lambda: self.recovery.begin(account))
+            report_action(session, EMAIL_CHANGE_UNDONE, account_id=account.id)
+            after_commit(session, lambda: self.recovery.begin(account))

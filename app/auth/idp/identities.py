@@ -84,7 +84,7 @@ class Identities:
     def unlink(self, account: AccountLike) -> int:
         """Delete the account's links; the next sign-in with its verified address creates a new
         one."""
-        with transaction(self.session):
-            removed = delete_rows(self.session, Identity, Identity.account_id == account.id)
-            report_action(self.session, IDENTITY_UNLINKED, account_id=account.id)
+        with transaction(self.session) as session:
+            removed = delete_rows(session, Identity, Identity.account_id == account.id)
+            report_action(session, IDENTITY_UNLINKED, account_id=account.id)
             return removed

@@ -152,7 +152,7 @@ class IdpSignIn(BasicService):
                 raise
 
     def _link(self, user: IdpUserInfo) -> bool:
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = self.accounts.find(user.email)
             if account is None:
                 return False
@@ -162,14 +162,14 @@ class IdpSignIn(BasicService):
                 raise InactiveAccount(note={"account_id": account.id})
             if self.identities.link(account, user.issuer, user.subject, user.email):
                 email_to = account.email
-                after_commit(self.session, lambda: self.notices.linked(email_to, user.issuer))
+                after_commit(session, lambda: self.notices.linked(email_to, user.issuer))
             return True
 
     def _create(self, user: IdpUserInfo) -> None:
         """Create an account in a separate transaction: it must stay if it awaits approval."""
-        with transaction(self.session):
-            listeners = report_action(self.session, IDENTITY_REQUESTED, user)
-            self.session.flush()
+        with transaction(self.session) as session:
+            listeners = report_action(session, IDENTITY_REQUESTED, user)
+            session.flush()
             account = self.accounts.find(user.email)
             if account is None:
                 log.error(

@@ -58,9 +58,9 @@ class LoginByCode:
         # A plain row: creating an object would take longer than finding no account.
         account = self.accounts.rows.read(email)
         issued = self.codes.issue(email, account, may_sign_up)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account_id = None if account is None else account.id
-            report_action(self.session, LOGIN_CODE_REQUESTED, account_id=account_id)
+            report_action(session, LOGIN_CODE_REQUESTED, account_id=account_id)
         release(self.session)
         if account is not None or may_sign_up:
             self.mails.send_code(email, issued.code)
@@ -73,7 +73,7 @@ class LoginByCode:
             email, account = self.codes.use(login_id, code)
         except InvalidProof:
             raise InvalidProof(note={"event": "sign_in"}) from None
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = account or self._sign_up(email)
             if not self.accounts.is_email_verified(account):
                 # The password may be from a person who never read email of this address.
@@ -82,7 +82,7 @@ class LoginByCode:
             if isinstance(outcome, SignInResult):
                 ip_address = options.ip_address
                 after_commit(
-                    self.session, lambda: self.limits.failures.reset_and_trust(email, ip_address)
+                    session, lambda: self.limits.failures.reset_and_trust(email, ip_address)
                 )
             return outcome
 

@@ -135,9 +135,9 @@ class AppEnrollment:
         if TOTP_KIND not in self.authenticators.requirement.methods:
             raise FactorsOff
         secret = totp.new_secret()
-        with transaction(self.session):
+        with transaction(self.session) as session:
             account = lock_unchanged(self.accounts, enrollee.account)
-            delete_rows(self.session, Authenticator, *_unconfirmed(account.id))
+            delete_rows(session, Authenticator, *_unconfirmed(account.id))
             self.authenticators.check_limit(account)
             app = Authenticator(
                 account_id=account.id,
@@ -145,8 +145,8 @@ class AppEnrollment:
                 name=name or DEFAULT_NAME,
                 created_at=self.clock.now(),
             )
-            self.session.add(app)
-            self.session.flush()
+            session.add(app)
+            session.flush()
             # The secret is bound to the id of its row, which exists only now.
             app.secret = self.apps.seal(secret, account.id, app.id)
             uri = totp.uri(secret, self.issuer, account.email)

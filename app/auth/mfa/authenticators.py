@@ -103,7 +103,7 @@ class Authenticators:
 
         The account is locked: two requests cannot remove the last two authenticators at once.
         """
-        with transaction(self.session):
+        with transaction(self.session) as session:
             lock_unchanged(self.accounts, account)
             found = self._get(account.id, authenticator_id)
             others = [other for other in self.list(account.id) if other.id != found.id]
@@ -112,7 +112,7 @@ class Authenticators:
                     raise LastFactor
                 self.recovery_codes.delete(account.id)
                 self.devices.delete(account.id)
-            self.session.delete(found)
+            session.delete(found)
             self._report(AUTHENTICATOR_REMOVED, found)
             self.notices.authenticator_removed(account.email, found.name, found.kind)
             return found
@@ -122,8 +122,8 @@ class Authenticators:
 
         Every sign-in ends too: the person who asked the operator may not be the one signed in.
         """
-        with transaction(self.session):
-            removed = remove_factors(self.session, account)
+        with transaction(self.session) as session:
+            removed = remove_factors(session, account)
             self.accounts.end_tokens(account)
             self.notices.authenticators_reset(account.email)
             return removed

@@ -88,17 +88,17 @@ class TrustedDevices:
         return self.session.scalars(newest.order_by(TrustedDevice.id.desc())).all()
 
     def revoke(self, account_id: AccountKey, device_id: int) -> TrustedDevice:
-        with transaction(self.session):
-            found = self.session.scalar(
+        with transaction(self.session) as session:
+            found = session.scalar(
                 select(TrustedDevice).where(
                     TrustedDevice.id == device_id, TrustedDevice.account_id == account_id
                 )
             )
             if found is None:
                 raise TrustedDeviceNotFound
-            self.session.delete(found)
+            session.delete(found)
             target = Target(_TARGET, device_id)
-            report_action(self.session, DEVICE_FORGOTTEN, account_id=account_id, target=target)
+            report_action(session, DEVICE_FORGOTTEN, account_id=account_id, target=target)
             return found
 
     def delete(self, account_id: AccountKey) -> None:

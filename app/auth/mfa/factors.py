@@ -40,7 +40,7 @@ class SecondFactors:
         A wrong value is counted as a wrong password from this IP address, and for the account.
         """
         check, ip_address = self.checks.get(kind), options.ip_address
-        with transaction(self.session):
+        with transaction(self.session) as session:
             counted = self.limits.count_attempt(account, kind, options)
             try:
                 proof = check(account, value) if check else None
@@ -51,8 +51,8 @@ class SecondFactors:
                 self.failures.count(account.email, ip_address)
                 raise WrongFactor(note={"account_id": account.id})
             account_id = account.id
-            after_commit(self.session, lambda: self.limits.uncount(counted))
-            after_commit(self.session, lambda: self.limits.trust_ip_address(account_id, ip_address))
+            after_commit(session, lambda: self.limits.uncount(counted))
+            after_commit(session, lambda: self.limits.trust_ip_address(account_id, ip_address))
             return proof
 
     def methods(self, account_id: AccountKey) -> list[str]:

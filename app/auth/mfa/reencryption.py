@@ -44,8 +44,8 @@ class Reencryption:
         """Re-encrypt in batches, each in a transaction: an interrupted run can be repeated."""
         result, after = ReencryptionResult(), 0
         while True:
-            with transaction(self.session):
-                rows = self.session.execute(
+            with transaction(self.session) as session:
+                rows = session.execute(
                     select(Authenticator.id, Authenticator.account_id, Authenticator.secret)
                     .where(Authenticator.id > after, Authenticator.secret.is_not(None))
                     .order_by(Authenticator.id)

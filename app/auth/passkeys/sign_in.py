@@ -123,9 +123,9 @@ class PasskeyProofs:
             is_first = self.challenges.keystore.add(
                 f"passkey-suspected:{passkey.id}", "1", NOTICE_SECONDS
             )
-            with transaction(self.session):
+            with transaction(self.session) as session:
                 target = Target("authenticator", passkey.id)
-                report_action(self.session, PASSKEY_SUSPECTED, account_id=account_id, target=target)
+                report_action(session, PASSKEY_SUSPECTED, account_id=account_id, target=target)
                 if is_first:
                     self.notices.passkey_suspected(email, passkey.name)
 

@@ -145,8 +145,8 @@ class CookieSessions:
             return
         secret = token_bytes(SECRET_BYTES)
         cookie = SessionCookie(found.public_id, secret)
-        with transaction(self.session):
-            changed: Any = self.session.execute(
+        with transaction(self.session) as session:
+            changed: Any = session.execute(
                 update(AccountSession)
                 .where(AccountSession.id == found.id, AccountSession.secret == found.secret)
                 .values(secret=cookie.digest)
@@ -154,7 +154,7 @@ class CookieSessions:
             )
             # Of two simultaneous requests, the first sets the cookie.
             if changed.rowcount:
-                after_commit(self.session, lambda: self.cookies.set(cookie, found.expires_at))
+                after_commit(session, lambda: self.cookies.set(cookie, found.expires_at))
 
     def end_current(self, reason: str) -> None:
         """End the session of the request's cookie, if the cookie is valid."""
@@ -164,8 +164,8 @@ class CookieSessions:
                 cookie = self.cookies.read(request)
         if cookie is None:
             return
-        with transaction(self.session):
-            account_id = self.session.scalar(
+        with transaction(self.session) as session:
+            account_id = session.scalar(
                 update(AccountSession)
                 .where(
                     AccountSession.public_id == cookie.public_id,
@@ -180,9 +180,7 @@ class CookieSessions:
             if account_id is not None:
                 target = Target("session", str(cookie.public_id))
                 kind = SESSION_ENDED
-                report_action(
-                    self.session, kind, account_id=account_id, target=target, reason=reason
-                )
+                report_action(session, kind, account_id=account_id, target=target, reason=reason)
 
 
 @guard(CrossSite, bearer=False)

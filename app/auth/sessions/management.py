@@ -79,8 +79,8 @@ class SessionManagement:
         another account, and for one that has ended."""
         if not re.fullmatch(UUID_PATTERN, session_id):
             raise SessionNotFound
-        with transaction(self.session):
-            row = self.session.execute(
+        with transaction(self.session) as session:
+            row = session.execute(
                 self._ending(caller.account)
                 .where(AccountSession.public_id == UUID(session_id))
                 .returning(*_SHOWN)
@@ -88,7 +88,7 @@ class SessionManagement:
             if row is None:
                 raise SessionNotFound
             report_action(
-                self.session,
+                session,
                 SESSION_ENDED,
                 account_id=caller.account.id,
                 target=Target("session", session_id),
@@ -98,15 +98,15 @@ class SessionManagement:
 
     def end_all(self, caller: Caller, *, others: bool) -> int:
         """End the caller's sessions and return their number."""
-        with transaction(self.session):
+        with transaction(self.session) as session:
             ending = self._ending(caller.account)
             if others:
                 ending = ending.where(AccountSession.id != _session_of(caller).id)
-            changed: Any = self.session.execute(ending)
+            changed: Any = session.execute(ending)
             ended = int(changed.rowcount)
             if ended:
                 report_action(
-                    self.session,
+                    session,
                     SESSION_ENDED,
                     account_id=caller.account.id,
                     reason=BY_OWNER,

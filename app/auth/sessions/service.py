@@ -79,8 +79,8 @@ class Sessions:
         now = self.clock.now()
         if (now - found.used_at).total_seconds() < USE_SECONDS or has_begun(self.session):
             return
-        with transaction(self.session):
-            self.session.execute(
+        with transaction(self.session) as session:
+            session.execute(
                 update(AccountSession)
                 .where(AccountSession.id == found.id, AccountSession.used_at == found.used_at)
                 .values(used_at=now)

@@ -120,9 +120,9 @@ class SignInPolicy(BasicService):
         anything is written: a concurrent change of credentials rejects or ends this sign-in.
         """
         sign_in = SignIn(account, by, options, factor_at)
-        with transaction(self.session):
+        with transaction(self.session) as session:
             # The code that locked the row has compared it with the proof.
-            compared = is_locked(self.session, account)
+            compared = is_locked(session, account)
             proved = None if compared else (account.status, state_of(account))
             for stage in self.stages:
                 challenge = stage(sign_in)

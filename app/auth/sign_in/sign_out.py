@@ -32,26 +32,26 @@ class SignOut:
 
     def account(self, account: AccountLike, token_expires: float = 0.0) -> None:
         """Sign an account out until it signs in again: each request reads the account's row."""
-        with transaction(self.session):
+        with transaction(self.session) as session:
             now = self.clock.now()
             account.logged_out_at = now
             seconds = token_expires - now.timestamp()
-            self.revocations.store(self.session, account.email, account.id, seconds)
+            self.revocations.store(session, account.email, account.id, seconds)
             if self.is_final:
                 self.accounts.end_tokens(account)
-            report_action(self.session, LOGOUT_SUCCEEDED, account, account_id=account.id)
+            report_action(session, LOGOUT_SUCCEEDED, account, account_id=account.id)
 
     def by_operator(self, account: AccountLike) -> None:
         """Revoke an account's tokens; the account may sign in again at once."""
-        with transaction(self.session):
+        with transaction(self.session) as session:
             self.accounts.end_tokens(account)
-            report_action(self.session, TOKENS_ENDED, account, account_id=account.id)
+            report_action(session, TOKENS_ENDED, account, account_id=account.id)
 
     def everybody(self) -> int:
         """Revoke the tokens of all accounts, without signals; return the number of accounts."""
         accounts = sum(self._end_all())
-        with transaction(self.session):
-            report_action(self.session, TOKENS_ENDED, accounts=accounts)
+        with transaction(self.session) as session:
+            report_action(session, TOKENS_ENDED, accounts=accounts)
         return accounts
 
     def _end_all(self) -> Iterator[int]:
@@ -61,8 +61,8 @@ class SignOut:
         since = model.tokens_valid_from
         others = select(model.id).where(or_(since.is_(None), since < moment)).limit(ROWS_AT_ONCE)
         while True:
-            with transaction(self.session):
-                changed: Any = self.session.execute(
+            with transaction(self.session) as session:
+                changed: Any = session.execute(
                     update(model)
                     .where(model.id.in_(others))
                     .values(tokens_valid_from=moment)

@@ -50,8 +50,8 @@ class RejectionRecorder:
     def _store(self, row: Row) -> None:
         if self.owns_application or not has_begun(self.session):
             self.session.rollback()
-            with transaction(self.session):
-                write_audit_entries(self.session, [row])
+            with transaction(self.session) as session:
+                write_audit_entries(session, [row])
             return
         # The application decides whether to commit what its session has written.
         bind = self.session.get_bind()

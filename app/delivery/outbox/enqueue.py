@@ -119,11 +119,11 @@ class Outbox:
         if subject is not None:
             about = select(OutgoingMessage.id).where(is_about(subject))
             failed = failed.where(Delivery.outgoing_id.in_(about))
-        with transaction(self.session):
-            count = int(execute_bulk(self.session, failed).rowcount)
+        with transaction(self.session) as session:
+            count = int(execute_bulk(session, failed).rowcount)
             if count:
                 names = [channel] if channel else self.channels.names()
-                after_commit(self.session, lambda: self.workers.wake(names))
+                after_commit(session, lambda: self.workers.wake(names))
             return count
 
     def _channel_states(self, names: Iterable[str]) -> list[_ChannelState]:

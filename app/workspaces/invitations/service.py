@@ -79,7 +79,7 @@ class Invitations(BasicService):
         """
         addresses = _addresses(emails)
         rate = self.rate.reserve(actor.account_id, len(addresses))
-        with rate as sent, transaction(self.session):
+        with rate as sent, transaction(self.session) as session:
             manager = self.members.manager(actor)
             self.members.check_may_manage(manager, member_type)
             self._check_not_members(manager.workspace_id, addresses)
@@ -96,8 +96,8 @@ class Invitations(BasicService):
             for invitation in invited:
                 invitation.inviter_id, invitation.type = manager.account_id, member_type
                 invitation.message = message
-            self.session.add_all(new.values())
-            self.session.flush()
+            session.add_all(new.values())
+            session.flush()
             for invitation in invited:
                 is_new = invitation.email in new
                 action = INVITATION_CREATED if is_new else INVITATION_RENEWED
