@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TypedDict
 
 from marshmallow import Schema, ValidationError, fields
 
@@ -86,6 +87,11 @@ class TimeZone(Text):
 
 class OwnAccountUpdate(RequestSchema):
     """The changes of an account by its owner; null removes a value."""
+
+    class Input(TypedDict, total=False):
+        phone: str | None
+        locale: str | None
+        time_zone: str | None
 
     phone = Phone(
         min=1,

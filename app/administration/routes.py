@@ -14,7 +14,7 @@ from ..auth.decorators import active_account_required, roles_required
 from ..auth.errors import NotAuthorized, TooManyAttempts
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
-from ..core.types import AccountKey, Loaded
+from ..core.types import AccountKey
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
@@ -57,13 +57,13 @@ def administrators_only(view: View) -> View:
 @example(answer=[schemas.DETAILS])
 @takes(query=AccountQuery)
 @answers(200, AccountDetails, sliced=True, ready=True)
-def list_managed_accounts(query: Loaded) -> Slice:
+def list_managed_accounts(query: AccountQuery.Input) -> Slice:
     """List or search accounts
 
     Filters are combined with AND. `Link` continues after the last account of the page, so that no
     account is missing or repeated while others are created.
     """
-    return service(AccountSearch).page(**query)
+    return service(AccountSearch).page(query)
 
 
 @blueprint.post("/")
@@ -72,7 +72,7 @@ def list_managed_accounts(query: Loaded) -> Slice:
 @raises(NotAuthorized, EmailTaken, TooManyHashes, CommonPassword, BreachedPassword)
 @takes(json=AccountCreate)
 @answers(201, AccountDetails, ready=True)
-def create_managed_account(json: Loaded) -> Details:
+def create_managed_account(json: AccountCreate.Input) -> Details:
     """Create an account; only root creates admins
 
     Without a password, the owner chooses one before the first sign-in, with the email of `invite`
@@ -97,7 +97,7 @@ def get_managed_account(account_id: AccountKey) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
 @takes(json=AccountEdit)
 @answers(200, AccountDetails, ready=True)
-def update_managed_account(account_id: AccountKey, json: Loaded) -> Details:
+def update_managed_account(account_id: AccountKey, json: AccountEdit.Input) -> Details:
     """Update an account's role or status
 
     An account that is no longer active is signed out. Use the status `suspended` with
@@ -112,7 +112,7 @@ def update_managed_account(account_id: AccountKey, json: Loaded) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot, SoleOwner)
 @takes(query=AccountDeletionQuery)
 @answers(200, AccountDetails, ready=True)
-def delete_managed_account(account_id: AccountKey, query: Loaded) -> Details:
+def delete_managed_account(account_id: AccountKey, query: AccountDeletionQuery.Input) -> Details:
     """Delete an account with its data, and return it"""
     return service(Administration).delete(caller().account, account_id, **query)
 
@@ -164,7 +164,7 @@ def verify_account(account_id: AccountKey) -> Details:
 @raises(AccountNotFound)
 @takes(query=DeliveryQuery)
 @answers(200, DeliveryRead, sliced=True, ready=True)
-def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
+def list_account_deliveries(account_id: AccountKey, query: DeliveryQuery.Input) -> Slice:
     """List the deliveries to an account, the newest first"""
     return service(AccountView).deliveries(account_id, **query)
 
@@ -175,7 +175,9 @@ def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
 @raises(AccountNotFound)
 @takes(query=Page)
 @answers(200, MembershipRead, paged=True)
-def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[WorkspaceAccess]:
+def list_account_memberships(
+    account_id: AccountKey, query: Page.Input
+) -> Sequence[WorkspaceAccess]:
     """List the workspaces of an account"""
     return service(AccountView).memberships(account_id, **query)
 
@@ -186,6 +188,6 @@ def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[
 @raises(AccountNotFound)
 @takes(query=RecordPage)
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_account_events(account_id: AccountKey, query: Loaded) -> Slice:
+def list_account_events(account_id: AccountKey, query: RecordPage.Input) -> Slice:
     """List an account's audit log, the newest first"""
     return service(AccountView).events(account_id, **query)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import NotRequired, TypedDict
+
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from ..accounts.models import REASON_LENGTH
 from ..accounts.schemas import ROLE, STATUS, AccountRead
 from ..auth.examples import ACCOUNT
 from ..auth.schemas import NewPassword
-from ..core.types import Loaded
 from ..core.web.fields import (
     EnumField,
     NamedEnum,
@@ -31,6 +33,19 @@ CURSOR_LENGTH = 1_000
 
 
 class AccountQuery(RequestSchema):
+    class Input(TypedDict):
+        search: NotRequired[str]
+        status: NotRequired[str]
+        role: NotRequired[str]
+        verified: NotRequired[bool]
+        mfa: NotRequired[bool]
+        created_after: NotRequired[datetime]
+        last_login_before: NotRequired[datetime]
+        sort: NotRequired[str]
+        limit: int
+        offset: int
+        after: NotRequired[str]
+
     search = Text(
         min=1,
         max=320,
@@ -67,7 +82,7 @@ class AccountQuery(RequestSchema):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def reject_after_and_offset(self, data: Loaded, **kwargs: object) -> None:
+    def reject_after_and_offset(self, data: Input, **kwargs: object) -> None:
         if "after" in data and data["offset"]:
             raise ValidationError("Not together with after.", "offset")
 
@@ -85,6 +100,14 @@ class AccountDetails(AccountRead):
 
 
 class AccountCreate(RequestSchema):
+    class Input(TypedDict):
+        email: str
+        password: str | None
+        role: str
+        status: str | None
+        phone: str | None
+        invite: bool
+
     email = Text(
         min=1, max=320, strip=True, required=True, description="Email address of the new account."
     )
@@ -117,12 +140,18 @@ class AccountCreate(RequestSchema):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def reject_invite_and_password(self, data: Loaded, **kwargs: object) -> None:
+    def reject_invite_and_password(self, data: Input, **kwargs: object) -> None:
         if data["invite"] and data["password"] is not None:
             raise ValidationError("Not together with a password.", "invite")
 
 
 class AccountEdit(RequestSchema):
+    class Input(TypedDict, total=False):
+        role: str
+        status: str
+        suspended_until: datetime | None
+        suspended_reason: str | None
+
     role = EnumField(ROLE, description="New role. Only root can appoint administrators.")
     status = EnumField(
         STATUS, min=1, description="New status. Any status ends an earlier suspension."
@@ -141,6 +170,9 @@ class AccountEdit(RequestSchema):
 
 
 class AccountDeletionQuery(RequestSchema):
+    class Input(TypedDict):
+        email: str | None
+
     email = Text(
         min=1,
         max=320,
@@ -151,6 +183,10 @@ class AccountDeletionQuery(RequestSchema):
 
 
 class DeliveryQuery(RequestSchema):
+    class Input(TypedDict):
+        limit: int
+        after: NotRequired[int]
+
     limit = page_limit()
     after = StrictInteger(description="`id` of the last delivery of the previous page.")
 

@@ -21,9 +21,10 @@ from ..core.db.account_ids import IdKind
 from ..core.db.base import timestamp_literal
 from ..core.db.transaction import AnySession
 from ..core.errors import Invalid
-from ..core.types import AccountModel, Values
+from ..core.types import AccountModel
 from ..core.web.paging import Slice
 from .ordering import bytewise, find_ordering
+from .schemas import AccountQuery
 from .view import AccountView, Details
 
 # The end of a range of addresses with one beginning: no address has the last Unicode character.
@@ -38,19 +39,12 @@ class AccountSearch:
     # The condition that an account uses MFA; None if the application has no MFA.
     has_factor: ColumnElement[bool] | None
 
-    def page(
-        self,
-        *,
-        limit: int,
-        offset: int = 0,
-        after: str | None = None,
-        sort: str | None = None,
-        **filters: object,
-    ) -> Slice:
-        sort = sort or ("email" if "search" in filters else "-created_at")
+    def page(self, query: AccountQuery.Input) -> Slice:
+        limit, offset, after = query["limit"], query["offset"], query.get("after")
+        sort = query.get("sort", "email" if "search" in query else "-created_at")
         order = find_ordering(self.accounts.model, sort, self.ids, self._dialect)
         cursor = None if after is None else order.parse_cursor(after)
-        conditions = list(self._conditions(filters))
+        conditions = list(self._conditions(query))
         found: list[Details] = []
         for part in order.parts(cursor, offset):
             if (wanted := limit + 1 - len(found)) > 0:
@@ -66,7 +60,7 @@ class AccountSearch:
     def _dialect(self) -> str:
         return self.accounts.session.get_bind().dialect.name
 
-    def _conditions(self, filters: Values) -> Iterator[ColumnElement[bool]]:
+    def _conditions(self, filters: AccountQuery.Input) -> Iterator[ColumnElement[bool]]:
         model = self.accounts.model
         if "search" in filters:
             yield self._matches(filters["search"])

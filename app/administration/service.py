@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
 from sqlalchemy import select
 
@@ -17,13 +18,15 @@ from ..auth.recovery import Recovery
 from ..auth.sign_in.sign_out import SignOut
 from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_name, transaction
 from ..core.errors import Invalid
-from ..core.types import AccountKey, Values
+from ..core.types import AccountKey
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
 from .rules import ROOT, OwnAccount, SoleOwner, check_root_remains, may_manage_roles
+from .schemas import AccountEdit
 from .view import AccountView, Details
 
-UNTIL, REASON = "suspended_until", "suspended_reason"
+UNTIL: Final = "suspended_until"
+REASON: Final = "suspended_reason"
 
 
 @dataclass(eq=False)
@@ -84,7 +87,9 @@ class Administration:
                 after_commit(session, lambda: self.recovery.invite(account))
             return self.view.read(account.id)
 
-    def change(self, actor: AccountLike, account_id: AccountKey, changes: Values) -> Details:
+    def change(
+        self, actor: AccountLike, account_id: AccountKey, changes: AccountEdit.Input
+    ) -> Details:
         """Change an account's role, status and suspension. An account that is no longer active is
         signed out in the same transaction."""
         role, status = changes.get("role"), changes.get("status")
@@ -178,29 +183,27 @@ class Administration:
             raise Invalid.about("status", f"Must be one of: {', '.join(known)}.")
         return status
 
-    def _suspension(self, account: AccountLike, changes: Values) -> Suspension | None:
+    def _suspension(self, account: AccountLike, changes: AccountEdit.Input) -> Suspension | None:
         """Return the suspension to store, or None if the account is not suspended or unchanged."""
-        fields = [name for name in (UNTIL, REASON) if name in changes]
-        status = changes.get("status") or account.status
-        if status != SUSPENDED:
-            for name in fields:
-                if changes[name] is not None:
+        if changes.get("status", account.status) != SUSPENDED:
+            for name in (UNTIL, REASON):
+                if changes.get(name) is not None:
                     raise Invalid.about(name, f"Only with the status {SUSPENDED}.")
             return None
-        if "status" not in changes and not fields:
+        if not changes.keys() & {"status", UNTIL, REASON}:
             return None
         until, reason = changes.get(UNTIL), changes.get(REASON)
         if "status" not in changes:
             until = until if UNTIL in changes else getattr(account, UNTIL, None)
             reason = reason if REASON in changes else getattr(account, REASON, None)
-        if changes.get(UNTIL) is not None:
-            self._check_until(account, changes)
+        if (new_until := changes.get(UNTIL)) is not None:
+            self._check_until(account, new_until)
         return Suspension(until, reason)
 
-    def _check_until(self, account: AccountLike, changes: Values) -> None:
+    def _check_until(self, account: AccountLike, until: datetime) -> None:
         if not keeps_dates(self.accounts.model):
             raise Invalid.about(UNTIL, "The accounts of this application have no such date.")
-        if changes[UNTIL] <= self.accounts.clock.now():
+        if until <= self.accounts.clock.now():
             raise Invalid.about(UNTIL, "Must be in the future.")
         if account.status == PENDING:
             # The end of the suspension would activate an account with an unverified address.

@@ -74,7 +74,7 @@ class AccountView:
 
     def events(self, account_id: AccountKey, *, limit: int, after: str | None) -> Slice:
         self._get(account_id)
-        return self.records.page({"account": account_id}, after, limit)
+        return self.records.about_account(account_id, after, limit)
 
     def _get(self, account_id: AccountKey) -> AccountLike:
         account = self.accounts.by_id(account_id)

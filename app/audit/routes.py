@@ -6,7 +6,6 @@ from ..accounts.service import Accounts
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, roles_required
 from ..core.context import service
-from ..core.types import Loaded
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example
 from ..core.web.paging import Slice
@@ -29,10 +28,9 @@ blueprint = Blueprint("events", __name__, needs=Accounts, about="The audit log")
 @example(answer=[schemas.OF_ANYBODY])
 @takes(query=RecordQuery)
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_events(query: Loaded) -> Slice:
+def list_events(query: RecordQuery.Input) -> Slice:
     """List audit log entries, the newest first"""
-    after, limit = query.pop("after"), query.pop("limit")
-    return service(Records).page(query, after, limit)
+    return service(Records).page(query)
 
 
 @blueprint.get("/admin/events.jsonl")
@@ -40,7 +38,7 @@ def list_events(query: Loaded) -> Slice:
 @roles_required("admin", "root")
 @takes(query=RecordFilter)
 @answers(200, None, media=[JSON_LINES], description="JSON lines, one event on each line")
-def export_events(query: Loaded) -> Response:
+def export_events(query: RecordFilter.Input) -> Response:
     """Export audit log entries, the oldest first
 
     To continue an export, set `since` to the `at` of the last event and skip known `id`s.
@@ -54,7 +52,7 @@ def export_events(query: Loaded) -> Response:
 @example(answer=[schemas.OF_A_WORKSPACE])
 @takes(query=RecordPage)
 @answers(200, WorkspaceRecordRead, sliced=True, ready=True)
-def list_workspace_events(workspace_slug: str, query: Loaded) -> Slice:
+def list_workspace_events(workspace_slug: str, query: RecordPage.Input) -> Slice:
     """List a workspace's audit log, the newest first"""
     return service(Records).of_workspace(current_workspace.id, **query)
 
@@ -64,6 +62,6 @@ def list_workspace_events(workspace_slug: str, query: Loaded) -> Slice:
 @example(answer=[schemas.OF_ONESELF])
 @takes(query=RecordPage)
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_own_events(query: Loaded) -> Slice:
+def list_own_events(query: RecordPage.Input) -> Slice:
     """List the audit log of the caller's account for the last 90 days, the newest first"""
     return service(Records).of_account(caller().account.id, **query)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Any, TypedDict
 
 from marshmallow import Schema, fields
 
 from ..core.audit_log.models import TARGET_LENGTH, TYPE_LENGTH
+from ..core.types import AccountKey
 from ..core.web.fields import (
     AccountId,
     EnumField,
@@ -26,6 +28,10 @@ CURSOR_LENGTH = 40
 class RecordPage(RequestSchema):
     """A page of entries, the newest first."""
 
+    class Input(TypedDict):
+        limit: int
+        after: str | None
+
     limit = page_limit()
     after = Text(
         min=1,
@@ -37,6 +43,15 @@ class RecordPage(RequestSchema):
 
 
 class RecordFilter(RequestSchema):
+    class Input(TypedDict):
+        type: str | None
+        actor: AccountKey | None
+        account: AccountKey | None
+        workspace: int | None
+        target: str | None
+        since: datetime | None
+        until: datetime | None
+
     type = Text(
         min=1,
         max=TYPE_LENGTH,
@@ -66,7 +81,8 @@ class RecordFilter(RequestSchema):
 
 
 class RecordQuery(RecordPage, RecordFilter):
-    pass
+    class Input(RecordPage.Input, RecordFilter.Input):
+        pass
 
 
 class WorkspaceRecordRead(Schema):

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Select, select, tuple_
+from sqlalchemy import ColumnElement, Select, TextClause, select, tuple_
 
 from ..core.actions import Action
 from ..core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
@@ -24,11 +24,12 @@ from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
 from ..core.web.paging import Slice
 from ..core.web.responses import field_names, row_serializer
-from .schemas import RecordRead, WorkspaceRecordRead
+from .schemas import RecordFilter, RecordQuery, RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
 
 # Values that are serialized as JSON without a schema.
 RecordItem = dict[str, Any]
+Condition = ColumnElement[bool] | TextClause
 
 # How long the owner of an account sees its entries.
 OWNER_PERIOD = timedelta(days=90)
@@ -46,8 +47,11 @@ class Records:
     actions: Mapping[str, Action]
     clock: Clock
 
-    def page(self, filters: Values, after: str | None, limit: int) -> Slice:
-        return self._slice(RecordRead, self._conditions(filters), after, limit)
+    def page(self, query: RecordQuery.Input) -> Slice:
+        return self._slice(RecordRead, self._conditions(query), query["after"], query["limit"])
+
+    def about_account(self, account_id: AccountKey, after: str | None, limit: int) -> Slice:
+        return self._slice(RecordRead, [AuditEntry.account_id == account_id], after, limit)
 
     def of_workspace(self, workspace_id: int, after: str | None, limit: int) -> Slice:
         return self._slice(
@@ -64,7 +68,7 @@ class Records:
                 item |= {"address": None, "user_agent": None, "request_id": None}
         return found
 
-    def lines(self, filters: Values) -> Iterator[bytes]:
+    def lines(self, filters: RecordFilter.Input) -> Iterator[bytes]:
         """Yield the entries as JSON lines, the oldest first, with one batch in memory."""
         conditions = self._conditions(filters)
         in_order = _columns(RecordRead).where(*conditions).order_by(AuditEntry.at, AuditEntry.id)
@@ -90,7 +94,7 @@ class Records:
         return items
 
     def _slice(
-        self, schema: Any, conditions: Sequence[ColumnElement[bool]], after: str | None, limit: int
+        self, schema: Any, conditions: Sequence[Condition], after: str | None, limit: int
     ) -> Slice:
         query = (
             _columns(schema).where(*conditions).order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
@@ -102,30 +106,31 @@ class Records:
         items = [read(row) for row in rows[:limit]]
         return Slice(items, _create_cursor(items[-1]) if len(rows) > limit else None)
 
-    def _conditions(self, filters: Values) -> list[ColumnElement[bool]]:
-        values = {name: value for name, value in filters.items() if value is not None}
-        columns = {
-            "type": AuditEntry.type,
-            "actor": AuditEntry.actor_id,
-            "account": AuditEntry.account_id,
-            "workspace": AuditEntry.workspace_id,
-        }
-        if "type" in values and values["type"] not in self.actions:
+    def _conditions(self, filters: RecordFilter.Input) -> list[Condition]:
+        columns = (
+            (AuditEntry.type, action := filters["type"]),
+            (AuditEntry.actor_id, filters["actor"]),
+            (AuditEntry.account_id, filters["account"]),
+            (AuditEntry.workspace_id, filters["workspace"]),
+        )
+        if action is not None and action not in self.actions:
             # Without the error, a typing mistake would look like an empty audit log.
             raise Invalid.about("type", "Not a type of record.")
-        conditions = [column == values[name] for name, column in columns.items() if name in values]
-        if "type" in values and values["type"] != MOST_FREQUENT:
+        conditions: list[Condition] = [
+            column == value for column, value in columns if value is not None
+        ]
+        if action not in (None, MOST_FREQUENT):
             # The condition of the partial index, which is only then used.
             conditions.append(NOT_FREQUENT)
-        if "target" in values:
-            kind, colon, target_id = values["target"].partition(":")
+        if filters["target"] is not None:
+            kind, colon, target_id = filters["target"].partition(":")
             if not (kind and colon and target_id):
                 raise Invalid.about("target", "Give its kind and id, such as `invitation:17`.")
             conditions += [AuditEntry.target_kind == kind, AuditEntry.target_id == target_id]
-        if "since" in values:
-            conditions.append(AuditEntry.at >= values["since"])
-        if "until" in values:
-            conditions.append(AuditEntry.at < values["until"])
+        if filters["since"] is not None:
+            conditions.append(AuditEntry.at >= filters["since"])
+        if filters["until"] is not None:
+            conditions.append(AuditEntry.at < filters["until"])
         return conditions
 
 

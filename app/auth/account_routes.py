@@ -8,10 +8,10 @@ from ..accounts.details import Details
 from ..accounts.errors import EmailTaken, TooManyHashes
 from ..accounts.models import AccountLike
 from ..accounts.password_rules import BreachedPassword, CommonPassword
-from ..accounts.schemas import AccountRead, account_update
+from ..accounts.schemas import AccountRead, OwnAccountUpdate, account_update
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
-from ..core.types import JsonObject, Loaded
+from ..core.types import JsonObject
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
 from ..core.web.request_data import takes
@@ -66,7 +66,7 @@ def get_account() -> AccountLike | Response:
 @example(json=examples.ACCOUNT_UPDATE, answer=examples.ACCOUNT)
 @takes(json=account_update)
 @answers(200, account_read)
-def change_account(json: Loaded) -> AccountLike:
+def change_account(json: OwnAccountUpdate.Input) -> AccountLike:
     """Update the caller's phone number, language or time zone"""
     return service(Details).change(caller().attached_account, json)
 
@@ -80,7 +80,7 @@ def change_account(json: Loaded) -> AccountLike:
 @raises(CommonPassword, BreachedPassword)
 @takes(json=ChangePassword)
 @answers(200, login_read)
-def change_password(json: Loaded) -> JsonObject:
+def change_password(json: ChangePassword.Input) -> JsonObject:
     """Change the caller's password
 
     Revokes all access tokens of the account and returns a new one.
@@ -99,7 +99,7 @@ def change_password(json: Loaded) -> JsonObject:
 @raises(EmailRefused, KeystoreUnavailable)
 @takes(json=ChangeEmail)
 @answers(202, Message)
-def request_email_change(json: Loaded) -> dict[str, str]:
+def request_email_change(json: ChangeEmail.Input) -> dict[str, str]:
     """Request a change of email address
 
     Sends a token and a code to the new address, and a link to undo the change to the old one.
@@ -117,7 +117,7 @@ def request_email_change(json: Loaded) -> dict[str, str]:
 @raises(ReauthenticationRequired)
 @takes(json=ConfirmEmailChange)
 @answers(200, login_read)
-def confirm_email_change(json: Loaded) -> JsonObject:
+def confirm_email_change(json: ConfirmEmailChange.Input) -> JsonObject:
     """Confirm a change of email address
 
     Requires the token or code from the email, and an access token or the password. Revokes all
@@ -137,7 +137,7 @@ def confirm_email_change(json: Loaded) -> JsonObject:
 @raises(InvalidProof, EmailTaken)
 @takes(json=MailedToken)
 @answers(200, Message)
-def undo_email_change(json: Loaded) -> dict[str, str]:
+def undo_email_change(json: MailedToken.Input) -> dict[str, str]:
     """Undo a change of email address
 
     Restores the old address with the token that was sent to it, and starts a password recovery.

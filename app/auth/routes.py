@@ -9,7 +9,7 @@ from ..accounts.errors import AccountNotFound, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..core.context import current_frontdesk, service
 from ..core.keystore import KeystoreUnavailable
-from ..core.types import JsonObject, Loaded
+from ..core.types import JsonObject
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises, signs_in
 from ..core.web.pages import clear_browser_cache
@@ -42,7 +42,9 @@ from .idp.service import IdpSignIn
 from .idp.session_cookie import ProviderRedirect
 from .recovery import Recovery
 from .schemas import (
+    IdpCallback,
     IdpLogin,
+    LoginFormWithFactor,
     PasswordRecovery,
     ResetPassword,
     VerifyToken,
@@ -66,7 +68,7 @@ from .step_up import routes as step_up_routes  # noqa: F401
 @raises(AccountDeleting)
 @takes(form=login_form)
 @answers(200, login_read)
-def login(form: Loaded) -> JsonObject:
+def login(form: LoginFormWithFactor.Input) -> JsonObject:
     """Sign in with email and password
 
     Returns an access token. Send the form fields `username` (the email address) and `password`.
@@ -97,7 +99,7 @@ def logout() -> dict[str, str]:
 @raises(AccountNotFound, TooManyAttempts, KeystoreUnavailable)
 @takes(json=PasswordRecovery)
 @answers(200, Message)
-def recover_password(json: Loaded) -> dict[str, str]:
+def recover_password(json: PasswordRecovery.Input) -> dict[str, str]:
     """Request a password reset
 
     Sends an email with a reset token and a short code.
@@ -112,7 +114,7 @@ def recover_password(json: Loaded) -> dict[str, str]:
 @raises(InvalidProof, KeystoreUnavailable)
 @takes(json=VerifyToken)
 @answers(200, Message)
-def verify_token(json: Loaded) -> dict[str, str]:
+def verify_token(json: VerifyToken.Input) -> dict[str, str]:
     """Check a reset token or code
 
     The token or code stays valid.
@@ -128,7 +130,7 @@ def verify_token(json: Loaded) -> dict[str, str]:
 @raises(CommonPassword, BreachedPassword)
 @takes(json=ResetPassword)
 @answers(200, Message)
-def reset_password(json: Loaded) -> dict[str, str]:
+def reset_password(json: ResetPassword.Input) -> dict[str, str]:
     """Reset a password
 
     Requires the reset token or short code from the email. Revokes all access tokens of the account.
@@ -145,7 +147,7 @@ def reset_password(json: Loaded) -> dict[str, str]:
 @raises(ProviderUnavailable)
 @takes(query=IdpLogin)
 @answers(302, None, description="Redirect to the identity provider")
-def idp_login(query: Loaded) -> Any:
+def idp_login(query: IdpLogin.Input) -> Any:
     """Start a sign-in with an identity provider
 
     Redirects the browser to the provider and sets a session cookie.
@@ -163,7 +165,7 @@ def idp_login(query: Loaded) -> Any:
 @raises(AccountDeleting, SignUpClosed, InactiveAccount, NoAccountCreated, ProviderUnavailable)
 @takes(json=idp_callback_read)
 @answers(200, login_read)
-def idp_callback(json: Loaded) -> JsonObject:
+def idp_callback(json: IdpCallback.Input) -> JsonObject:
     """Finish a sign-in with an identity provider
 
     Exchanges the provider's authorization code for an access token.

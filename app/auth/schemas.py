@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load, pre_load, validates_schema
 
 from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, find_password_error
 from ..accounts.schemas import AccountRead
 from ..core.context import current_frontdesk, service
-from ..core.types import JsonObject, Loaded
+from ..core.types import JsonObject
 from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from .idp.redirects import RedirectUris
 from .proofs import SHORTEST_TOKEN
@@ -39,6 +39,10 @@ def password_unless_fresh() -> PasswordField:
 
 
 class LoginForm(RequestSchema):
+    class Input(TypedDict):
+        username: str
+        password: str
+
     username = Text(
         min=1, blank=True, max=320, required=True, description="Email address of the account."
     )
@@ -47,6 +51,10 @@ class LoginForm(RequestSchema):
 
 class LoginFormWithFactor(LoginForm):
     """Fields for applications with MFA."""
+
+    class Input(LoginForm.Input):
+        otp: NotRequired[str]
+        trusted_device: NotRequired[str]
 
     otp = Text(
         min=1,
@@ -63,6 +71,9 @@ class LoginFormWithFactor(LoginForm):
 
 
 class PasswordRecovery(RequestSchema):
+    class Input(TypedDict):
+        email: str
+
     email = Text(
         min=1, blank=True, max=320, required=True, description="Email address of the account."
     )
@@ -75,6 +86,10 @@ class VerifyToken(RequestSchema):
             "then": {"properties": {"email": {}}, "required": ["email"]},
         }
 
+    class Input(TypedDict):
+        token: str
+        email: NotRequired[str]
+
     token = Text(
         min=1, max=1024, required=True, description="Long token or short code from the email."
     )
@@ -86,7 +101,7 @@ class VerifyToken(RequestSchema):
     )
 
     @validates_schema
-    def require_email_with_code(self, data: Loaded, **kwargs: object) -> None:
+    def require_email_with_code(self, data: Input, **kwargs: object) -> None:
         if len(data.get("token", "")) < SHORTEST_TOKEN and data.get("email") is None:
             raise ValidationError("Missing data for required field.", "email")
 
@@ -109,10 +124,17 @@ class NewPassword(Text):
 
 
 class ResetPassword(VerifyToken):
+    class Input(VerifyToken.Input):
+        new_password: str
+
     new_password = NewPassword()
 
 
 class ChangePassword(RequestSchema):
+    class Input(TypedDict):
+        current_password: str | None
+        new_password: str
+
     current_password = PasswordField(
         load_default=None, description="Current password; required if the account has one."
     )
@@ -120,17 +142,27 @@ class ChangePassword(RequestSchema):
 
 
 class ChangeEmail(RequestSchema):
+    class Input(TypedDict):
+        email: str
+        password: str | None
+
     email = Text(min=1, max=320, required=True, description="New email address.")
     password = password_unless_fresh()
 
 
 class ConfirmEmailChange(VerifyToken):
+    class Input(VerifyToken.Input):
+        password: str | None
+
     password = PasswordField(
         load_default=None, description="Password of the account; required without an access token."
     )
 
 
 class MailedToken(RequestSchema):
+    class Input(TypedDict):
+        token: str
+
     token = Text(min=1, max=1024, required=True, description="Token from the email.")
 
 
@@ -143,6 +175,9 @@ class RedirectUri(Text):
 
 
 class IdpLogin(RequestSchema):
+    class Input(TypedDict):
+        redirect_uri: str
+
     redirect_uri = RedirectUri(
         max=500,
         description="URL to which the identity provider returns the browser. Default:"
@@ -157,12 +192,17 @@ class IdpLogin(RequestSchema):
         return data
 
     @validates_schema(skip_on_field_errors=True)
-    def require_redirect_uri(self, data: Loaded, **kwargs: object) -> None:
+    def require_redirect_uri(self, data: Input, **kwargs: object) -> None:
         if "redirect_uri" not in data:
             raise ValidationError("Missing data for required field.", "redirect_uri")
 
 
 class IdpCallback(IdpLogin):
+    class Input(IdpLogin.Input):
+        code: str
+        state: str | None
+        auth_data: JsonObject | None
+
     code = Text(
         min=1, max=4096, required=True, description="Authorization code from the identity provider."
     )
@@ -181,11 +221,10 @@ class IdpCallback(IdpLogin):
         return {"auth_data": {}, **data} if isinstance(data, Mapping) else data
 
     @post_load
-    def hand_on_payload(self, data: Loaded, **kwargs: object) -> JsonObject:
+    def drop_unvalidated_data(self, data: Input, **kwargs: object) -> Input:
         """Remove `auth_data` that no schema of the application has validated."""
-        auth_data = data.pop("auth_data")
         checked = isinstance(self.fields["auth_data"], fields.Nested)
-        return {**data, "auth_payload": auth_data if checked else None}
+        return data if checked else {**data, "auth_data": None}
 
 
 class LoginRead(Schema):

@@ -24,11 +24,7 @@ from .accounts import group as group
 from .terminal import confirm, is_terminal, json_option, print_record, progress, yes_option
 
 _STREAM = "-"
-_DRY_RUN_LABELS = {
-    "imported": "would import",
-    "updated": "would update",
-    "refused": "would refuse",
-}
+_DRY_RUN_LABELS = {"imported": "would import", "updated": "would update", "refused": "would refuse"}
 
 
 class RowsRefused(click.ClickException):

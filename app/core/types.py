@@ -9,8 +9,6 @@ from typing import Any
 AccountKey = Any
 # The application's account class. It has the columns of `AccountLike`, and others of its choice.
 AccountModel = type[Any]
-# What a schema loaded from a request: the schema says which keys there are.
-Loaded = dict[str, Any]
 # An object that a schema or the JSON encoder writes into a response, an email or an export.
 JsonObject = dict[str, Any]
 # Values by the names of columns or fields, of any type that a column can have.

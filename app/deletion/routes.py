@@ -19,7 +19,7 @@ from ..auth.examples import MAILED_TOKEN
 from ..auth.schemas import MailedToken
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
-from ..core.types import JsonObject, Loaded
+from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
@@ -48,7 +48,7 @@ def deletion_required() -> None:
 @takes(json=DeleteAccount)
 @answers(202, DeletionRead, description="The account will be deleted after the grace period")
 @answers(200, Message)
-def delete_account(json: Loaded) -> JsonObject | Response:
+def delete_account(json: DeleteAccount.Input) -> JsonObject | Response:
     """Delete the caller's account
 
     With a grace period, the account is deleted at its end and can be restored until then.
@@ -66,7 +66,7 @@ def delete_account(json: Loaded) -> JsonObject | Response:
 @raises(InvalidProof)
 @takes(json=MailedToken)
 @answers(200, Message)
-def restore_account(json: Loaded) -> dict[str, str]:
+def restore_account(json: MailedToken.Input) -> dict[str, str]:
     """Restore an account that will be deleted, with the emailed token"""
     service(Deletion).restore(json["token"])
     return {"message": "The account is kept"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from ..auth.schemas import password_unless_fresh
 from ..core.errors import Forbidden
 from ..core.web.fields import Message, RequestSchema, Timestamp, response_field
@@ -11,6 +13,9 @@ class DeleteAccount(RequestSchema):
     class Meta(RequestSchema.Meta):
         # Some clients and proxies remove the body of a DELETE.
         may_be_missing = True
+
+    class Input(TypedDict):
+        password: str | None
 
     password = password_unless_fresh()
 

@@ -11,7 +11,7 @@ from ..auth.errors import FreshSignInRequired, IncorrectCredentials, TooManyAtte
 from ..auth.settings import AuthSettings
 from ..auth.step_up.service import Freshness
 from ..core.context import current_frontdesk, service
-from ..core.types import JsonObject, Loaded
+from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example, raises
 from ..core.web.request_data import takes
@@ -45,7 +45,7 @@ def exports_required() -> None:
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired, TooManyExports)
 @takes(json=ExportCreate)
 @answers(202, ExportRead)
-def create_export(json: Loaded) -> JsonObject:
+def create_export(json: ExportCreate.Input) -> JsonObject:
     """Request a data export of the caller's account: a zip file, made in the background"""
     service(Freshness).check(caller(), json["password"], client_ip_address())
     return service(Exports).create(caller().account)

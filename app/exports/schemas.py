@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from marshmallow import Schema, fields
 
 from ..auth.schemas import password_unless_fresh
@@ -13,6 +15,9 @@ EXPORT_STATE = NamedEnum("ExportState", STATES)
 
 
 class ExportCreate(RequestSchema):
+    class Input(TypedDict):
+        password: str | None
+
     password = password_unless_fresh()
 
 

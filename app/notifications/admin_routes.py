@@ -9,7 +9,7 @@ from ..accounts.errors import AccountModelMissing
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, roles_required
 from ..core.context import find_context, service
-from ..core.types import JsonObject, Loaded
+from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
@@ -59,7 +59,7 @@ def account_model_required(view: View) -> View:
 @raises(NoChannels, AccountModelMissing)
 @takes(query=BroadcastQuery, json=Broadcast)
 @answers(201, NotificationRead, ready=True)
-def send_notification(query: Loaded, json: Loaded) -> SentItem:
+def send_notification(query: BroadcastQuery.Input, json: Broadcast.Input) -> SentItem:
     """Send a notification
 
     Sends to the accounts in `account_receiver_ids`, or to all accounts. Repeat the parameter for
@@ -78,7 +78,7 @@ def send_notification(query: Loaded, json: Loaded) -> SentItem:
 @raises(AccountModelMissing)
 @takes(json=ReachQuestion)
 @answers(200, ReachRead, ready=True)
-def tell_reach(json: Loaded) -> JsonObject:
+def tell_reach(json: ReachQuestion.Input) -> JsonObject:
     """Count the receivers that each channel would reach, and the others by reason"""
     return service(Notifications).count_reach(json["channels"], json.get("account_receiver_ids"))
 
@@ -88,7 +88,7 @@ def tell_reach(json: Loaded) -> JsonObject:
 @example(answer=[examples.SENT])
 @takes(query=Page)
 @answers(200, ListedNotificationRead, paged=True, ready=True)
-def list_sent_notifications(query: Loaded) -> list[SentItem]:
+def list_sent_notifications(query: Page.Input) -> list[SentItem]:
     """List the notifications that the caller has sent, the newest first
 
     The counts of large broadcasts can be old, or null if they were never counted. A request for one
@@ -126,7 +126,7 @@ def delete_sent_notification(notification_id: int) -> SentItem:
 @raises(NotificationNotFound)
 @takes(query=OutcomeQuery)
 @answers(200, OutcomeRead, sliced=True)
-def list_notification_deliveries(notification_id: int, query: Loaded) -> Slice:
+def list_notification_deliveries(notification_id: int, query: OutcomeQuery.Input) -> Slice:
     """List the deliveries of a notification that the caller has sent, by default the failed ones"""
     return service(SentNotifications).deliveries(caller().account.id, notification_id, **query)
 

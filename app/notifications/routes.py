@@ -8,7 +8,6 @@ from orjson import Fragment
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required
 from ..core.context import service
-from ..core.types import Loaded
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import example, raises, variables
@@ -51,7 +50,7 @@ def _inbox_path() -> str:
 @takes(query=InboxPage)
 @polled
 @answers(200, InboxItemRead, paged=True, ready=True)
-def list_inbox(query: Loaded) -> list[Item]:
+def list_inbox(query: InboxPage.Input) -> list[Item]:
     """List the caller's inbox
 
     Returns the newest first. Send the `ETag` as `If-None-Match` to poll.
@@ -74,7 +73,7 @@ def count_unread() -> dict[str, int]:
 @example(answer=examples.MARKED)
 @takes(query=Mark)
 @answers(200, Message)
-def mark_inbox(query: Loaded) -> dict[str, str]:
+def mark_inbox(query: Mark.Input) -> dict[str, str]:
     """Mark all items as read or unread, or toggle each"""
     marked = service(Inbox).mark_all(caller().account.id, query["status"])
     return {"message": f"{marked} notifications marked"}
@@ -98,7 +97,7 @@ def get_inbox_item(notification_id: int) -> Item:
 @raises(NotificationNotFound)
 @takes(query=Mark)
 @answers(200, InboxItemRead, ready=True)
-def mark_inbox_item(notification_id: int, query: Loaded) -> Item:
+def mark_inbox_item(notification_id: int, query: Mark.Input) -> Item:
     """Mark an inbox item as read or unread"""
     return add_links([service(Inbox).mark(caller().account.id, notification_id, query["status"])])[
         0

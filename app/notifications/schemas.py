@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from ..core.context import current_frontdesk
+from ..core.types import AccountKey
 from ..core.web.fields import (
     AccountId,
     Described,
@@ -39,10 +40,16 @@ def one_line(text: str) -> None:
 
 
 class InboxPage(Page):
+    class Input(Page.Input):
+        is_read: NotRequired[bool]
+
     is_read = StrictBoolean(description="Only read (`true`) or unread (`false`) items.")
 
 
 class Mark(RequestSchema):
+    class Input(TypedDict):
+        status: bool | None
+
     status = StrictBoolean(
         load_default=None,
         description="`true` marks as read, `false` as unread. If omitted, the state is toggled.",
@@ -62,6 +69,11 @@ class WithReceivers(RequestSchema):
 
 
 class NotificationCreate(WithReceivers):
+    class Input(TypedDict):
+        title: str
+        message: str
+        channels: list[str]
+
     title = Text(
         min=1,
         max=TITLE_LENGTH,
@@ -95,6 +107,10 @@ class AccountIds(Described, fields.List[Any]):
 
 
 class Broadcast(WithReceivers):
+    class Input(TypedDict):
+        data: NotificationCreate.Input
+        account_receiver_ids: NotRequired[list[AccountKey]]
+
     data = fields.Nested(
         NotificationCreate, required=True, metadata={"description": "The notification to send."}
     )
@@ -104,6 +120,9 @@ class Broadcast(WithReceivers):
 
 
 class BroadcastQuery(WithReceivers):
+    class Input(TypedDict, total=False):
+        account_receiver_ids: list[AccountKey]
+
     account_receiver_ids = AccountIds(
         description="IDs of the receiving accounts. If omitted, all accounts receive the"
         " notification."
@@ -111,6 +130,10 @@ class BroadcastQuery(WithReceivers):
 
 
 class ReachQuestion(WithReceivers):
+    class Input(TypedDict):
+        channels: list[str]
+        account_receiver_ids: NotRequired[list[AccountKey]]
+
     channels = fields.List(
         EnumField(CHANNEL),
         required=True,
@@ -147,6 +170,12 @@ class ReachRead(Schema):
 
 
 class OutcomeQuery(RequestSchema):
+    class Input(TypedDict):
+        state: str
+        channel: NotRequired[str]
+        limit: int
+        after: NotRequired[int]
+
     state = EnumField(
         DELIVERY_STATE, load_default=FAILED, description="Only deliveries in this state."
     )

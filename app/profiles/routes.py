@@ -9,7 +9,7 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.caller import caller
 from ..core.context import service
-from ..core.types import AccountKey, Loaded
+from ..core.types import AccountKey, Values
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, example, raises, variables
 from ..core.web.request_data import takes
@@ -76,7 +76,7 @@ def get_profile() -> ProfileResponse:
 @raises(ProfileExists)
 @takes(json=create_schema)
 @answers(200, read_schema)
-def create_profile(json: Loaded) -> ProfileResponse:
+def create_profile(json: Values) -> ProfileResponse:
     """Create the caller's profile"""
     return build_response(
         service(Profiles).create(caller().account.id, to_columns(create_schema, json))
@@ -89,7 +89,7 @@ def create_profile(json: Loaded) -> ProfileResponse:
 @raises(ProfileNotFound)
 @takes(json=update_schema)
 @answers(200, read_schema)
-def update_profile(json: Loaded) -> ProfileResponse:
+def update_profile(json: Values) -> ProfileResponse:
     """Change the given properties of the caller's profile"""
     return build_response(
         service(Profiles).update(caller().account.id, to_columns(update_schema, json))
@@ -112,7 +112,7 @@ def delete_profile() -> ProfileResponse:
 @raises(ProfileNotFound, PictureTooLarge, TooManyPictures, DecoderUnavailable, AvatarsUnsupported)
 @takes(files=AvatarFile, max_body=MAX_FORM_BYTES)
 @answers(200, read_schema)
-def set_avatar(files: Loaded) -> ProfileResponse:
+def set_avatar(files: AvatarFile.Input) -> ProfileResponse:
     """Set the avatar of the caller's profile: PNG, JPEG, WebP or GIF, up to 5 MiB"""
     return build_response(
         service(Avatars).set(caller().account.id, files["avatar"], blank_profile())
@@ -167,7 +167,7 @@ def get_account_profile(account_id: AccountKey) -> ProfileResponse:
 @raises(ProfileNotFound)
 @takes(json=update_schema)
 @answers(200, read_schema)
-def update_account_profile(account_id: AccountKey, json: Loaded) -> ProfileResponse:
+def update_account_profile(account_id: AccountKey, json: Values) -> ProfileResponse:
     """Change an account's profile, as its owner or as an admin"""
     fields = to_columns(update_schema, json)
     return build_response(service(Profiles).update(account_id, fields, scope()))

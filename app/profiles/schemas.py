@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import cache
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 
 from marshmallow import (
     INCLUDE,
@@ -19,7 +19,7 @@ from marshmallow import (
 from werkzeug.datastructures import FileStorage
 
 from ..core.context import current_frontdesk
-from ..core.types import JsonObject, Loaded, Values
+from ..core.types import JsonObject, Values
 from ..core.web.fields import AccountId, RequestSchema, Text, Timestamp, response_field
 from ..core.web.operation import SchemaSource
 from ..core.web.request_data import schema_for, schema_instance
@@ -77,12 +77,12 @@ class ProfileCreate(RequestSchema):
     bio = Text(max=2000, allow_none=True, description="Short text about the person.")
 
     @validates_schema(skip_on_field_errors=False)
-    def check_extra(self, data: Loaded, **kwargs: object) -> None:
+    def check_extra(self, data: JsonObject, **kwargs: object) -> None:
         if faults := find_errors(_extra(data)):
             raise ValidationError(faults)
 
     @post_load(pass_original=True)
-    def keep_order(self, data: Loaded, sent: Values, **kwargs: object) -> JsonObject:
+    def keep_order(self, data: JsonObject, sent: Values, **kwargs: object) -> JsonObject:
         """Restore the client's order: marshmallow loads unknown properties from a set."""
         order = {name: number for number, name in enumerate(sent)}
         return dict(sorted(data.items(), key=lambda item: order.get(item[0], -1)))
@@ -111,6 +111,9 @@ class UploadedFile(fields.Raw):
 
 
 class AvatarFile(RequestSchema):
+    class Input(TypedDict):
+        avatar: IO[bytes]
+
     avatar = UploadedFile(
         required=True,
         metadata={
@@ -148,7 +151,7 @@ class ProfileRead(Schema):
     updated_at = response_field(Timestamp, "When the profile was last changed.")
 
     @post_dump(pass_original=True)
-    def add_extra(self, data: Loaded, profile: Values, **kwargs: object) -> JsonObject:
+    def add_extra(self, data: JsonObject, profile: Values, **kwargs: object) -> JsonObject:
         return {**_extra(profile), **data}
 
 

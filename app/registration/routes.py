@@ -14,7 +14,7 @@ from ..auth.sign_in.options import sign_in_options
 from ..auth.sign_in.policy import response_payload
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
-from ..core.types import JsonObject, Loaded
+from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
@@ -22,7 +22,13 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers, json_response
 from ..workspaces.invitations.schemas import InviterGone, OtherAddress
 from . import schemas
-from .schemas import RegistrationClosed, RegistrationRefused, VerificationMail, registration_create
+from .schemas import (
+    RegistrationClosed,
+    RegistrationCreate,
+    RegistrationRefused,
+    VerificationMail,
+    registration_create,
+)
 from .service import Registration
 from .verification import Verification
 
@@ -48,7 +54,7 @@ def registration_required() -> None:
 @takes(json=registration_create)
 @answers(202, Message, description="An email to verify the email address was sent")
 @answers(201, login_read)
-def register(json: Loaded) -> JsonObject | Response:
+def register(json: RegistrationCreate.Input) -> JsonObject | Response:
     """Sign up
 
     Creates an account. With required email verification, the account becomes active when the email
@@ -66,7 +72,7 @@ def register(json: Loaded) -> JsonObject | Response:
 @raises(InvalidProof, KeystoreUnavailable)
 @takes(json=VerifyToken)
 @answers(200, Message)
-def verify_email(json: Loaded) -> dict[str, str]:
+def verify_email(json: VerifyToken.Input) -> dict[str, str]:
     """Verify an email address
 
     Requires the token or code from the verification email.
@@ -81,7 +87,7 @@ def verify_email(json: Loaded) -> dict[str, str]:
 @raises(TooManyAttempts, KeystoreUnavailable)
 @takes(json=VerificationMail)
 @answers(202, Message)
-def mail_verification(json: Loaded) -> dict[str, str]:
+def mail_verification(json: VerificationMail.Input) -> dict[str, str]:
     """Send the verification email again"""
     service(Verification).send_again(json["email"], client_ip_address())
     return {"message": "If this address waits to be verified, a mail is on its way"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from marshmallow import Schema
 
 from ..auth.examples import EMAIL, TOKEN
@@ -16,6 +18,11 @@ class RegistrationCreate(RequestSchema):
     """The data of a registration. Applications subclass it to add fields, which are stored in the
     columns of the account with the same names."""
 
+    class Input(TypedDict):
+        email: str
+        password: str
+        invitation: str | None
+
     email = Text(min=1, max=320, required=True, description="Email address of the new account.")
     password = NewPassword(description="Password of the new account.")
     invitation = Text(
@@ -27,6 +34,9 @@ class RegistrationCreate(RequestSchema):
 
 
 class VerificationMail(RequestSchema):
+    class Input(TypedDict):
+        email: str
+
     email = Text(min=1, blank=True, max=320, required=True, description="Email address to verify.")
 
 

@@ -8,7 +8,7 @@ from marshmallow import Schema
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
 from ..core.keystore import KeystoreUnavailable
-from ..core.types import Loaded
+from ..core.types import Values
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
 from ..core.web.operation import anyone, example, raises
@@ -35,7 +35,7 @@ def update_schema() -> type[Schema]:
 @example(answer=[schemas.WATERED])
 @takes(headers=Owner, query=Page)
 @answers(200, TaskRead, paged=True)
-def list_tasks(headers: Loaded, query: Loaded) -> Sequence[Task]:
+def list_tasks(headers: Owner.Input, query: Page.Input) -> Sequence[Task]:
     """List tasks
 
     Returns the tasks of the owner in the header `X-Owner`.
@@ -49,7 +49,7 @@ def list_tasks(headers: Loaded, query: Loaded) -> Sequence[Task]:
 @raises(QuotaReached, TooManyTasks, KeystoreUnavailable)
 @takes(headers=Owner, json=create_schema)
 @answers(201, TaskRead)
-def create_task(headers: Loaded, json: Loaded) -> Task:
+def create_task(headers: Owner.Input, json: Values) -> Task:
     """Create a task"""
     return service(Tasks).create(headers["owner"], json, request.remote_addr or "")
 
@@ -60,7 +60,7 @@ def create_task(headers: Loaded, json: Loaded) -> Task:
 @raises(TaskNotFound)
 @takes(headers=Owner)
 @answers(200, TaskRead)
-def get_task(task_id: int, headers: Loaded) -> Task:
+def get_task(task_id: int, headers: Owner.Input) -> Task:
     """Get a task"""
     return service(Tasks).get(headers["owner"], task_id)
 
@@ -71,7 +71,7 @@ def get_task(task_id: int, headers: Loaded) -> Task:
 @raises(TaskNotFound)
 @takes(headers=Owner, json=update_schema)
 @answers(200, TaskRead)
-def update_task(task_id: int, headers: Loaded, json: Loaded) -> Task:
+def update_task(task_id: int, headers: Owner.Input, json: Values) -> Task:
     """Update a task"""
     return service(Tasks).update(headers["owner"], task_id, json)
 
@@ -82,6 +82,6 @@ def update_task(task_id: int, headers: Loaded, json: Loaded) -> Task:
 @raises(TaskNotFound)
 @takes(headers=Owner)
 @answers(200, TaskRead)
-def delete_task(task_id: int, headers: Loaded) -> Task:
+def delete_task(task_id: int, headers: Owner.Input) -> Task:
     """Delete and return a task"""
     return service(Tasks).delete(headers["owner"], task_id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from marshmallow import Schema, fields
 
 from ..core.errors import NotFound, TooManyRequests
@@ -9,6 +11,9 @@ from ..core.web.fields import RequestSchema, StrictBoolean, Text, response_field
 
 
 class Owner(RequestSchema):
+    class Input(TypedDict):
+        owner: str
+
     owner = Text(
         data_key="X-Owner",
         min=1,

@@ -9,7 +9,7 @@ from ..auth.decorators import active_account_required, fresh_required
 from ..auth.errors import NotAuthorized
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
-from ..core.types import AccountKey, Loaded
+from ..core.types import AccountKey
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
 from ..core.web.operation import View, example, raises, variables
@@ -81,7 +81,7 @@ def managers_only(view: View) -> View:
 @example(answer=[schemas.TEAM_READ])
 @takes(query=Page)
 @answers(200, WorkspaceRead, paged=True)
-def list_workspaces(query: Loaded) -> Sequence[WorkspaceAccess]:
+def list_workspaces(query: Page.Input) -> Sequence[WorkspaceAccess]:
     """List the caller's workspaces"""
     return service(Workspaces).page(caller().account, **query)
 
@@ -92,7 +92,7 @@ def list_workspaces(query: Loaded) -> Sequence[WorkspaceAccess]:
 @raises(SlugTaken, QuotaReached, TooManyWorkspaces)
 @takes(json=WorkspaceCreate)
 @answers(200, WorkspaceRead)
-def create_workspace(json: Loaded) -> WorkspaceAccess:
+def create_workspace(json: WorkspaceCreate.Input) -> WorkspaceAccess:
     """Create a workspace
 
     The caller becomes its owner.
@@ -106,7 +106,7 @@ def create_workspace(json: Loaded) -> WorkspaceAccess:
 @raises(WorkspaceNotFound, NotAMember, MemberInactive)
 @takes(json=WorkspaceSwitch)
 @answers(200, WorkspaceRead)
-def switch_workspace(json: Loaded) -> WorkspaceAccess:
+def switch_workspace(json: WorkspaceSwitch.Input) -> WorkspaceAccess:
     """Switch the current workspace"""
     return service(Workspaces).switch(caller().attached_account, json["slug"])
 
@@ -126,7 +126,7 @@ def get_workspace(workspace_slug: str) -> WorkspaceAccess:
 @raises(SlugTaken)
 @takes(json=WorkspaceChange)
 @answers(200, WorkspaceRead)
-def change_workspace(workspace_slug: str, json: Loaded) -> WorkspaceAccess:
+def change_workspace(workspace_slug: str, json: WorkspaceChange.Input) -> WorkspaceAccess:
     """Change a workspace's name or slug"""
     return service(Workspaces).update(current_member, json.get("name"), json.get("slug"))
 
@@ -138,7 +138,7 @@ def change_workspace(workspace_slug: str, json: Loaded) -> WorkspaceAccess:
 @example(answer=schemas.TEAM_READ)
 @takes(query=WorkspaceEnd)
 @answers(200, WorkspaceRead)
-def delete_workspace(workspace_slug: str, query: Loaded) -> WorkspaceAccess:
+def delete_workspace(workspace_slug: str, query: WorkspaceEnd.Input) -> WorkspaceAccess:
     """Delete a workspace with its members and invitations, as an owner
 
     Requires a recent sign-in.
@@ -151,7 +151,7 @@ def delete_workspace(workspace_slug: str, query: Loaded) -> WorkspaceAccess:
 @example(answer=[schemas.GRACE_READ])
 @takes(query=MemberPage)
 @answers(200, MemberRead, paged=True)
-def list_members(workspace_slug: str, query: Loaded) -> Sequence[ListedMember]:
+def list_members(workspace_slug: str, query: MemberPage.Input) -> Sequence[ListedMember]:
     """List or search a workspace's members"""
     return service(Members).page(current_workspace.id, **query)
 
@@ -162,7 +162,7 @@ def list_members(workspace_slug: str, query: Loaded) -> Sequence[ListedMember]:
 @raises(AccountNotFound, AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=MemberCreate)
 @answers(200, AddedRead)
-def add_member(workspace_slug: str, json: Loaded) -> ListedMember:
+def add_member(workspace_slug: str, json: MemberCreate.Input) -> ListedMember:
     """Invite a member by email address, or add an account directly if the settings allow it"""
     if current_frontdesk.settings.of(WorkspacesSettings).ADDING == "direct":
         return service(Members).add(current_member, json["email"], json["type"], json["status"])
@@ -177,7 +177,9 @@ def add_member(workspace_slug: str, json: Loaded) -> ListedMember:
 @raises(MemberNotFound, LastOwner)
 @takes(json=MemberUpdate)
 @answers(200, MemberRead)
-def update_member(workspace_slug: str, account_id: AccountKey, json: Loaded) -> ListedMember:
+def update_member(
+    workspace_slug: str, account_id: AccountKey, json: MemberUpdate.Input
+) -> ListedMember:
     """Update a member's role or status
 
     Only owners can change owners.
@@ -205,7 +207,7 @@ def remove_member(workspace_slug: str, account_id: AccountKey) -> ListedMember:
 @example(answer=[schemas.INVITED])
 @takes(query=InvitationPage)
 @answers(200, InvitationRead, paged=True)
-def list_invitations(workspace_slug: str, query: Loaded) -> Sequence[InvitationRow]:
+def list_invitations(workspace_slug: str, query: InvitationPage.Input) -> Sequence[InvitationRow]:
     """List a workspace's invitations, newest first"""
     return service(Invitations).page(current_workspace.id, **query)
 
@@ -216,12 +218,16 @@ def list_invitations(workspace_slug: str, query: Loaded) -> Sequence[InvitationR
 @raises(AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=InvitationCreate)
 @answers(201, InvitationRead, many=True)
-def invite(workspace_slug: str, json: Loaded) -> Sequence[InvitationRow]:
+def invite(workspace_slug: str, json: InvitationCreate.Input) -> Sequence[InvitationRow]:
     """Invite email addresses to a workspace
 
     Only owners can invite owners.
     """
-    return service(Invitations).invite(current_member, json["email"], json["type"], json["message"])
+    # The keys are the fields for error messages.
+    emails = {f"emails.{index}": email for index, email in enumerate(json.get("emails", ()))}
+    if "email" in json:
+        emails = {"email": json["email"]}
+    return service(Invitations).invite(current_member, emails, json["type"], json["message"])
 
 
 @blueprint.post("/<workspace_slug>/invitations/<row_id:invitation_id>/resend")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NotRequired, TypedDict
+
 from marshmallow import Schema, ValidationError, fields
 
 from ..auth.schemas import LoginRead
@@ -36,6 +38,10 @@ class NewSlug(Text):
 
 
 class WorkspaceCreate(RequestSchema):
+    class Input(TypedDict):
+        name: str
+        slug: NotRequired[str]
+
     name = Text(
         min=1, max=NAME_LENGTH, strip=True, required=True, description="Name of the workspace."
     )
@@ -49,6 +55,10 @@ class WorkspaceCreate(RequestSchema):
 
 
 class WorkspaceChange(RequestSchema):
+    class Input(TypedDict, total=False):
+        name: str
+        slug: str
+
     name = Text(min=1, max=NAME_LENGTH, strip=True, description="New name of the workspace.")
     slug = NewSlug(
         min=MIN_LENGTH,
@@ -59,6 +69,9 @@ class WorkspaceChange(RequestSchema):
 
 
 class WorkspaceEnd(RequestSchema):
+    class Input(TypedDict):
+        name: str | None
+
     name = Text(
         max=NAME_LENGTH,
         load_default=None,
@@ -67,6 +80,9 @@ class WorkspaceEnd(RequestSchema):
 
 
 class WorkspaceSwitch(RequestSchema):
+    class Input(TypedDict):
+        slug: str
+
     slug = Text(
         min=1, max=MAX_LENGTH, required=True, description="Slug of the new current workspace."
     )
@@ -107,6 +123,9 @@ class CommonWorkspaceRead(Schema):
 
 
 class MemberPage(Page):
+    class Input(Page.Input):
+        search: str | None
+
     search = Text(
         min=1,
         max=320,
@@ -117,6 +136,11 @@ class MemberPage(Page):
 
 
 class MemberCreate(RequestSchema):
+    class Input(TypedDict):
+        email: str
+        type: str
+        status: str
+
     email = Text(
         min=1, blank=True, max=320, required=True, description="Email address of the new member."
     )
@@ -131,6 +155,10 @@ class MemberCreate(RequestSchema):
 
 
 class MemberUpdate(RequestSchema):
+    class Input(TypedDict, total=False):
+        type: str
+        status: str
+
     type = EnumField(MEMBER_TYPE, description="New role of the member.")
     status = EnumField(
         MEMBER_STATUS, min=1, max=STATUS_LENGTH, description="New status of the membership."

@@ -102,7 +102,7 @@ class IdpSignIn(BasicService):
         code: str,
         redirect_uri: str,
         state: str | None,
-        auth_payload: object,
+        auth_data: object,
     ) -> SignInResult | Challenge:
         """Sign in the user for whom the provider issued `code`."""
         pending = self._take(pending_sign_ins, redirect_uri, state)
@@ -110,7 +110,7 @@ class IdpSignIn(BasicService):
         issuer, subject = claims["iss"], claims["sub"]
         outcome = self._admit(issuer, subject, options)
         if outcome is None:
-            self._link_or_create(IdpUserInfo(_email(claims), auth_payload, subject, claims, issuer))
+            self._link_or_create(IdpUserInfo(_email(claims), auth_data, subject, claims, issuer))
             outcome = self._admit(issuer, subject, options)
         if outcome is None:
             raise NoAccountCreated

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from marshmallow import Schema, fields
 
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
-from ...core.types import JsonObject, Loaded
+from ...core.types import JsonObject
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import RequestSchema, Text, response_field
 from ...core.web.operation import anyone, example, raises
@@ -38,6 +40,9 @@ blueprint = Blueprint(
 
 
 class AskForCode(RequestSchema):
+    class Input(TypedDict):
+        email: str
+
     email = Text(min=1, max=320, required=True, description="Email address that receives the code.")
 
 
@@ -48,6 +53,10 @@ class CodeAskedFor(Schema):
 
 
 class MailedCode(RequestSchema):
+    class Input(TypedDict):
+        login_id: str
+        code: str
+
     login_id = Text(
         min=1,
         blank=True,
@@ -66,7 +75,7 @@ class MailedCode(RequestSchema):
 @raises(TooManyAttempts, KeystoreUnavailable)
 @takes(json=AskForCode)
 @answers(202, CodeAskedFor)
-def ask_for_code(json: Loaded) -> dict[str, str]:
+def ask_for_code(json: AskForCode.Input) -> dict[str, str]:
     """Send a one-time code for sign-in
 
     The response is the same whether the email address has an account or not.
@@ -81,7 +90,7 @@ def ask_for_code(json: Loaded) -> dict[str, str]:
 @raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
 @takes(json=MailedCode)
 @answers(200, login_read)
-def log_in_by_code(json: Loaded) -> JsonObject:
+def log_in_by_code(json: MailedCode.Input) -> JsonObject:
     """Sign in with a one-time code
 
     Creates an account if the email address has none and registration is open.
@@ -97,7 +106,7 @@ def log_in_by_code(json: Loaded) -> JsonObject:
 @raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
 @takes(json=MailedCode)
 @answers(200, cookie_session_read)
-def open_cookie_session_by_code(json: Loaded) -> JsonObject:
+def open_cookie_session_by_code(json: MailedCode.Input) -> JsonObject:
     """Sign in with a cookie session and a one-time code
 
     Request the code with `POST /login/code`.
@@ -105,7 +114,7 @@ def open_cookie_session_by_code(json: Loaded) -> JsonObject:
     return _sign_in(json)
 
 
-def _sign_in(json: Loaded) -> JsonObject:
+def _sign_in(json: MailedCode.Input) -> JsonObject:
     """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
     outcome = service(LoginByCode).sign_in(json["login_id"], json["code"], sign_in_options())
     return response_payload(outcome)

@@ -9,7 +9,7 @@ from marshmallow import Schema
 from ...accounts.errors import AccountNotFound
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
-from ...core.types import AccountKey, JsonObject, Loaded
+from ...core.types import AccountKey, JsonObject
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import takes
@@ -108,7 +108,7 @@ def fresh_factor_required() -> None:
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=SecondStepForm)
 @answers(200, second_step_read)
-def finish_login(json: Loaded) -> JsonObject:
+def finish_login(json: SecondStepForm.Input) -> JsonObject:
     """Finish a sign-in with MFA
 
     Send the `mfa_token` of the response with the code `mfa_required`. It is valid for five minutes
@@ -134,7 +134,7 @@ def list_authenticators() -> Sequence[Authenticator]:
 @raises(TooManyAuthenticators, FactorsOff)
 @takes(json=AppBegin)
 @answers(201, AppRead)
-def begin_app(json: Loaded) -> JsonObject:
+def begin_app(json: AppBegin.Input) -> JsonObject:
     """Begin to set up an authenticator app
 
     The app is active once one of its codes is confirmed, within ten minutes. Requires a recent
@@ -153,7 +153,7 @@ def begin_app(json: Loaded) -> JsonObject:
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=AppConfirm)
 @answers(200, enrolled_read)
-def confirm_app(authenticator_id: int, json: Loaded) -> JsonObject:
+def confirm_app(authenticator_id: int, json: AppConfirm.Input) -> JsonObject:
     """Confirm an authenticator app
 
     Activates the app with its current code, ends all other sessions and returns a new access token.
@@ -171,7 +171,7 @@ def confirm_app(authenticator_id: int, json: Loaded) -> JsonObject:
 @raises(AuthenticatorNotFound)
 @takes(json=AuthenticatorEdit)
 @answers(200, AuthenticatorRead)
-def rename_authenticator(authenticator_id: int, json: Loaded) -> Authenticator:
+def rename_authenticator(authenticator_id: int, json: AuthenticatorEdit.Input) -> Authenticator:
     """Rename an authenticator"""
     authenticators = service(Authenticators)
     return authenticators.rename(caller().account.id, authenticator_id, json["name"])
@@ -191,14 +191,12 @@ def remove_authenticator(authenticator_id: int) -> Authenticator:
     return service(Authenticators).remove(caller().attached_account, authenticator_id)
 
 
-def _finish(json: Loaded) -> JsonObject:
+def _finish(json: SecondStepForm.Input) -> JsonObject:
     """Finish a sign-in for both routes: `signs_in_by_cookie` decides between cookie and token."""
-    [field] = FACTOR_FIELDS.keys() & json.keys()
+    [(field, value)] = [pair for pair in json.items() if pair[0] in FACTOR_FIELDS]
     kind, options = FACTOR_FIELDS[field], sign_in_options()
     return response_payload(
-        service(SecondStep).finish(
-            json["mfa_token"], kind, json[field], options, trust=json["trust"]
-        )
+        service(SecondStep).finish(json["mfa_token"], kind, value, options, trust=json["trust"])
     )
 
 
@@ -215,7 +213,7 @@ def cookie_second_step_read() -> type[Schema]:
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=SecondStepForm)
 @answers(200, cookie_second_step_read)
-def finish_cookie_session(json: Loaded) -> JsonObject:
+def finish_cookie_session(json: SecondStepForm.Input) -> JsonObject:
     """Finish a sign-in by cookie with a second factor
 
     `mfa_token` comes with the 403 `mfa_required` of `POST /session`.

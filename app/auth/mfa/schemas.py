@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from ...core.types import Loaded
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from ..examples import SIGNED_IN
+from ..passkeys.relying_party import Assertion
 from ..passkeys.schemas import AssertedCredential
 from ..schemas import login_read
 from ..sign_in.options import PASSKEY, RECOVERY_CODE, TOTP
@@ -39,6 +39,13 @@ def enrollment_token() -> MfaTokenField:
 
 
 class SecondStepForm(RequestSchema):
+    class Input(TypedDict):
+        mfa_token: str
+        otp: NotRequired[str]
+        recovery_code: NotRequired[str]
+        credential: NotRequired[Assertion]
+        trust: bool
+
     mfa_token = MfaTokenField(
         required=True, description="Token from the response with the code `mfa_required`."
     )
@@ -61,7 +68,7 @@ class SecondStepForm(RequestSchema):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def require_one(self, data: Loaded, **kwargs: object) -> None:
+    def require_one(self, data: Input, **kwargs: object) -> None:
         if sum(name in data for name in FACTOR_FIELDS) != 1:
             raise ValidationError("Send one of: otp, recovery_code, credential.", "otp")
 
@@ -70,6 +77,10 @@ class AppBegin(RequestSchema):
     class Meta(RequestSchema.Meta):
         # A signed-in caller needs no body: the name is optional.
         may_be_missing = True
+
+    class Input(TypedDict):
+        name: str | None
+        mfa_token: str | None
 
     name = Text(
         min=1,
@@ -83,11 +94,18 @@ class AppBegin(RequestSchema):
 
 
 class AppConfirm(RequestSchema):
+    class Input(TypedDict):
+        otp: str
+        mfa_token: str | None
+
     otp = one_time_code(required=True)
     mfa_token = enrollment_token()
 
 
 class AuthenticatorEdit(RequestSchema):
+    class Input(TypedDict):
+        name: str
+
     name = Text(
         min=1, max=NAME_LENGTH, strip=True, required=True, description="New name of the MFA method."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from marshmallow import fields
 
 from ...core.web.fields import RequestSchema, Text
@@ -11,6 +13,7 @@ from ..mfa.models import NAME_LENGTH
 from ..mfa.schemas import ENROLLED as ENROLLED
 from ..mfa.schemas import MfaTokenField, enrollment_token
 from ..sessions.schemas import COOKIE_SESSION as COOKIE_SESSION
+from .relying_party import Assertion, Creation
 from .schemas import AssertedCredential, CreatedCredential
 
 
@@ -19,10 +22,18 @@ class PasskeyBegin(RequestSchema):
         # A signed-in caller needs no body.
         may_be_missing = True
 
+    class Input(TypedDict):
+        mfa_token: str | None
+
     mfa_token = enrollment_token()
 
 
 class NewPasskey(RequestSchema):
+    class Input(TypedDict):
+        name: str
+        credential: Creation
+        mfa_token: str | None
+
     name = Text(
         min=1, max=NAME_LENGTH, strip=True, required=True, description="Name of the passkey."
     )
@@ -38,6 +49,9 @@ class PasskeyLoginBegin(RequestSchema):
     class Meta(RequestSchema.Meta):
         may_be_missing = True
 
+    class Input(TypedDict):
+        mfa_token: str | None
+
     mfa_token = MfaTokenField(
         load_default=None,
         description="Token from a response with the code `mfa_required`, to use a passkey for MFA.",
@@ -45,6 +59,9 @@ class PasskeyLoginBegin(RequestSchema):
 
 
 class ShownPasskey(RequestSchema):
+    class Input(TypedDict):
+        credential: Assertion
+
     credential = fields.Nested(
         AssertedCredential,
         required=True,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
-from ...core.types import JsonObject, Loaded
+from ...core.types import JsonObject
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import schema_instance, takes
@@ -48,7 +48,7 @@ blueprint = Blueprint(
 @raises(TooManyAuthenticators, FactorsOff)
 @takes(json=PasskeyBegin)
 @answers(200, CreationOptions, ready=True)
-def begin_passkey(json: Loaded) -> JsonObject:
+def begin_passkey(json: PasskeyBegin.Input) -> JsonObject:
     """Get the options for a browser that creates a passkey
 
     They are valid for five minutes and one passkey. Requires a recent sign-in, with a second factor
@@ -69,7 +69,7 @@ def begin_passkey(json: Loaded) -> JsonObject:
     200, enrolled_read, description="The passkey is a second factor: the response has a new sign-in"
 )
 @answers(201, AuthenticatorRead)
-def add_passkey(json: Loaded) -> Any:
+def add_passkey(json: NewPasskey.Input) -> Any:
     """Add a passkey that the browser has created
 
     If passkeys are second factors, every earlier sign-in ends, and the response has a new one, with
@@ -89,7 +89,7 @@ def add_passkey(json: Loaded) -> Any:
 @raises(InvalidProof)
 @takes(json=PasskeyLoginBegin)
 @answers(200, RequestOptions, ready=True)
-def begin_passkey_login(json: Loaded) -> JsonObject:
+def begin_passkey_login(json: PasskeyLoginBegin.Input) -> JsonObject:
     """Get the options for a browser that signs in with a passkey
 
     Without an account: the passkey identifies it. With the `mfa_token` of a 403 `mfa_required`, the
@@ -105,7 +105,7 @@ def begin_passkey_login(json: Loaded) -> JsonObject:
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
 @takes(json=ShownPasskey)
 @answers(200, login_read)
-def log_in_by_passkey(json: Loaded) -> JsonObject:
+def log_in_by_passkey(json: ShownPasskey.Input) -> JsonObject:
     """Sign in with a passkey"""
     return response_payload(service(PasskeyLogin).sign_in(json["credential"], sign_in_options()))
 
@@ -127,6 +127,6 @@ def begin_reauthentication() -> JsonObject:
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
 @takes(json=ShownPasskey)
 @answers(200, cookie_session_read)
-def open_cookie_session_by_passkey(json: Loaded) -> JsonObject:
+def open_cookie_session_by_passkey(json: ShownPasskey.Input) -> JsonObject:
     """Sign in by cookie with a passkey"""
     return response_payload(service(PasskeyLogin).sign_in(json["credential"], sign_in_options()))

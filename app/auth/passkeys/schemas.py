@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load
 
-from ...core.types import Loaded
+from ...core.types import Values
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, response_field
 from .relying_party import Assertion, Creation
 
@@ -104,7 +104,7 @@ class CreatedCredential(_Credential):
     )
 
     @post_load
-    def as_creation(self, data: Loaded, **kwargs: object) -> Creation:
+    def as_creation(self, data: Values, **kwargs: object) -> Creation:
         found = data["response"]
         return Creation(
             data["id"], found["clientDataJSON"], found["attestationObject"], found["transports"]
@@ -121,7 +121,7 @@ class AssertedCredential(_Credential):
     )
 
     @post_load
-    def as_assertion(self, data: Loaded, **kwargs: object) -> Assertion:
+    def as_assertion(self, data: Values, **kwargs: object) -> Assertion:
         found = data["response"]
         return Assertion(
             data["id"],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...accounts.errors import AccountNotFound, TooManyHashes
 from ...accounts.service import Accounts
 from ...core.context import service
-from ...core.types import AccountKey, JsonObject, Loaded
+from ...core.types import AccountKey, JsonObject
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Message, Page
 from ...core.web.operation import anyone, example, raises, variables
@@ -65,7 +65,7 @@ blueprint = Blueprint(
 @example(answer=[schemas.SESSION])
 @takes(query=Page)
 @answers(200, SessionRead, paged=True)
-def list_sessions(query: Loaded) -> Sequence[OwnSession]:
+def list_sessions(query: Page.Input) -> Sequence[OwnSession]:
     """List the caller's sessions
 
     Returns the newest first.
@@ -78,7 +78,7 @@ def list_sessions(query: Loaded) -> Sequence[OwnSession]:
 @example(answer=schemas.ENDED)
 @takes(query=EndSessions)
 @answers(200, EndedSessions)
-def end_sessions(query: Loaded) -> dict[str, int]:
+def end_sessions(query: EndSessions.Input) -> dict[str, int]:
     """End the caller's sessions
 
     Ends all sessions. With `others=true`, the session that sends the request stays.
@@ -115,7 +115,7 @@ REFRESH_TOKEN = "refresh_token"
 @raises(InvalidGrant, UnsupportedGrant)
 @takes(form=Grant)
 @answers(200, login_read)
-def refresh(form: Loaded) -> JsonObject:
+def refresh(form: Grant.Input) -> JsonObject:
     """Refresh an access token
 
     Returns a new access token and a new refresh token. A refresh token that is used again after
@@ -133,7 +133,7 @@ def refresh(form: Loaded) -> JsonObject:
 @raises(AccountNotFound)
 @takes(query=Page)
 @answers(200, SessionRead, paged=True)
-def list_account_sessions(account_id: AccountKey, query: Loaded) -> Sequence[OwnSession]:
+def list_account_sessions(account_id: AccountKey, query: Page.Input) -> Sequence[OwnSession]:
     """List an account's sessions
 
     Returns the newest first.
@@ -153,7 +153,7 @@ def list_account_sessions(account_id: AccountKey, query: Loaded) -> Sequence[Own
 @raises(TooManyAttempts, TooManyHashes)
 @takes(json=CookieSignIn)
 @answers(200, cookie_session_read)
-def open_cookie_session(json: Loaded) -> JsonObject:
+def open_cookie_session(json: CookieSignIn.Input) -> JsonObject:
     """Sign in with a cookie session
 
     Sets a session cookie instead of returning an access token.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TypedDict
 
 from marshmallow import Schema, fields
 
@@ -48,6 +49,9 @@ class SessionRead(Schema):
 
 
 class EndSessions(RequestSchema):
+    class Input(TypedDict):
+        others: bool
+
     others = StrictBoolean(
         load_default=False, description="`true` keeps the session that sends the request."
     )
@@ -68,6 +72,10 @@ class TokenField(Text):
 
 
 class Grant(RequestSchema):
+    class Input(TypedDict):
+        grant_type: str
+        refresh_token: str
+
     grant_type = Text(min=1, max=64, required=True, description="Always `refresh_token`.")
     refresh_token = TokenField(
         max=1024,
@@ -78,6 +86,11 @@ class Grant(RequestSchema):
 
 
 class CookieSignIn(RequestSchema):
+    class Input(TypedDict):
+        email: str
+        password: str
+        otp: str | None
+
     email = Text(
         min=1, blank=True, max=320, required=True, description="Email address of the account."
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NotRequired, TypedDict
 
 from marshmallow import ValidationError, fields, validates_schema
 
 from ...accounts.errors import TooManyHashes
 from ...core.context import service
 from ...core.errors import Problem
-from ...core.types import JsonObject, Loaded
+from ...core.types import JsonObject
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import example, raises, raises_found
 from ...core.web.request_data import takes
@@ -30,6 +31,14 @@ METHODS = ("password", "otp", "recovery_code", "credential", "code")
 class Reauthenticate(RequestSchema):
     class Meta(RequestSchema.Meta):
         json_schema = {"oneOf": [{"required": [method]} for method in METHODS]}
+
+    class Input(TypedDict):
+        password: NotRequired[str]
+        otp: NotRequired[str]
+        recovery_code: NotRequired[str]
+        credential: NotRequired[JsonObject]
+        code: NotRequired[str]
+        login_id: str | None
 
     password = PasswordField(description="Password of the account.")
     otp = Text(min=1, blank=True, max=64, description="Code of an authenticator app.")
@@ -53,7 +62,7 @@ class Reauthenticate(RequestSchema):
     )
 
     @validates_schema
-    def require_one_method(self, data: Loaded, **kwargs: object) -> None:
+    def require_one_method(self, data: Input, **kwargs: object) -> None:
         given = [method for method in METHODS if method in data]
         if len(given) != 1:
             raise ValidationError(f"Exactly one of {', '.join(METHODS)} must be given.")
@@ -74,13 +83,14 @@ def raises_step_up_problems() -> Iterable[type[Problem]]:
 @raises(IncorrectCredentials, ReauthenticationRequired, TooManyAttempts, TooManyHashes)
 @takes(json=Reauthenticate)
 @answers(200, login_read)
-def reauthenticate(json: Loaded) -> JsonObject:
+def reauthenticate(json: Reauthenticate.Input) -> JsonObject:
     """Re-authenticate
 
     Confirms the identity of the caller with a password, an MFA method, a passkey or a one-time
     code. Returns a new access token for routes that require a recent sign-in.
     """
-    method = next(each for each in METHODS if each in json)
-    given = (json["login_id"], json["code"]) if method == "code" else json[method]
+    method, given = next(pair for pair in json.items() if pair[0] in METHODS)
+    if method == "code":
+        given = (json["login_id"], given)
     options = sign_in_options(caller=caller())
     return service(Reauthentication).show(caller(), method, given, options).payload

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from flask import Response
 
 from ...auth.caller import caller
 from ...core.context import service
-from ...core.types import Loaded
 from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.request_data import takes
 from ...notifications import admin_routes as broadcasts_api
@@ -24,16 +23,22 @@ FAILED_LISTED = 50
 
 
 class SentView(RequestSchema):
+    class Input(TypedDict):
+        before: int | None
+
     before = StrictInteger(load_default=None)
 
 
 class FailedView(RequestSchema):
+    class Input(TypedDict):
+        after: int | None
+
     after = StrictInteger(load_default=None)
 
 
 @admins_only
 @takes(query=SentView)
-def broadcasts_page(query: Loaded) -> Response:
+def broadcasts_page(query: SentView.Input) -> Response:
     before = query["before"]
     sent = service(SentNotifications).page_with_stored_counts(
         caller().account.id, limit=LISTED + 1, before=before
@@ -44,7 +49,7 @@ def broadcasts_page(query: Loaded) -> Response:
 
 @admins_only
 @takes(query=FailedView)
-def broadcast_page(query: Loaded, notification_id: int) -> Response:
+def broadcast_page(query: FailedView.Input, notification_id: int) -> Response:
     item = service(SentNotifications).get_with_stored_counts(caller().account.id, notification_id)
     failed: list[Any] = []
     if any(counts["failed"] for counts in (item["deliveries"] or {}).values()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from flask import Response, request
 
 from ...auth.errors import InvalidProof
@@ -10,7 +12,6 @@ from ...auth.sessions.cookie_sessions import CookieSessions
 from ...auth.sign_in.options import PASSWORD, sign_in_options
 from ...auth.sign_in.policy import Challenge, SignInPolicy
 from ...core.context import find_context, service
-from ...core.types import Loaded
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, hidden
 from ...core.web.request_data import takes
@@ -22,6 +23,11 @@ from .first_root import FirstRoot, RootExists
 
 
 class FirstRootMake(RequestSchema):
+    class Input(TypedDict):
+        token: str
+        email: str
+        password: str
+
     token = Text(min=1, max=1024, required=True)
     email = Text(min=1, max=320, required=True)
     password = NewPassword()
@@ -44,7 +50,7 @@ def first_root_page() -> Response:
 @hidden
 @show_form_again(first_root_page)
 @takes(form=FirstRootMake)
-def make_first_root(form: Loaded) -> Response:
+def make_first_root(form: FirstRootMake.Input) -> Response:
     made = FirstRoot(find_context()).make(**form)
     service(CookieSessions).prepare_sign_in()
     if isinstance(service(SignInPolicy).admit(made, (PASSWORD,), sign_in_options()), Challenge):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from flask import Response
 
@@ -13,7 +13,7 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.sessions.devices import label_of
 from ...core.context import service
-from ...core.types import Loaded, Values
+from ...core.types import Values
 from ...core.web.fields import RequestSchema
 from ...core.web.operation import hidden
 from ...core.web.request_data import takes
@@ -44,13 +44,16 @@ class OwnDeed(NamedTuple):
 
 
 class ActivityView(RequestSchema):
+    class Input(TypedDict):
+        after: str | None
+
     after = RecordPage._declared_fields["after"]
 
 
 @active_account_required
 @hidden
 @takes(query=ActivityView)
-def activity_page(query: Loaded) -> Response:
+def activity_page(query: ActivityView.Input) -> Response:
     found = service(Records).of_account(caller().account.id, query["after"], AT_ONCE)
     return page(
         "owner/activity.html",

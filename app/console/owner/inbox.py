@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import orjson
 from flask import Response, request
@@ -14,7 +14,7 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.errors import Conflict, Problem
-from ...core.types import JsonObject, Loaded
+from ...core.types import JsonObject
 from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.operation import hidden
 from ...core.web.request_data import takes
@@ -63,25 +63,32 @@ _SHOWN = {"all": None, "unread": False}
 
 
 class InboxView(RequestSchema):
+    class Input(TypedDict):
+        show: str
+        before: int | None
+
     show = fields.String(load_default="all", validate=validate.OneOf(_SHOWN))
     before = StrictInteger(load_default=None)
 
 
 class NewSince(InboxView):
+    class Input(InboxView.Input):
+        after: int
+
     after = StrictInteger(required=True)
 
 
 @active_account_required
 @hidden
 @takes(query=InboxView)
-def dashboard(query: Loaded) -> Response:
+def dashboard(query: InboxView.Input) -> Response:
     return page("owner/inbox.html", unread=unread(caller().account), **_page(query))
 
 
 @active_account_required
 @hidden
 @takes(query=InboxView)
-def older_items(query: Loaded) -> Response:
+def older_items(query: InboxView.Input) -> Response:
     """What comes below, for whoever has scrolled down there."""
     return fragment("owner/inbox_older.html", **_page(query))
 
@@ -89,7 +96,7 @@ def older_items(query: Loaded) -> Response:
 @active_account_required
 @hidden
 @takes(query=NewSince)
-def new_items(query: Loaded) -> Response:
+def new_items(query: NewSince.Input) -> Response:
     """What has come since the page was made: asked for again and again, and nearly always 304."""
     account, show = caller().account, query["show"]
     found = service(Inbox).newer(
@@ -124,7 +131,7 @@ def item_part(item: Item) -> Response:
     return fragment("owner/inbox_item.html", item=item, preview=preview)
 
 
-def _page(query: Loaded) -> JsonObject:
+def _page(query: InboxView.Input) -> JsonObject:
     """One more than is shown tells whether there is a further page."""
     inbox, me, before = service(Inbox), caller().account.id, query["before"]
     is_read, limit = _SHOWN[query["show"]], AT_ONCE + 1

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypedDict, TypeVar
 from uuid import UUID
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
@@ -258,6 +258,10 @@ def page_limit() -> StrictInteger:
 
 class Page(RequestSchema):
     """The bounds of every list."""
+
+    class Input(TypedDict):
+        offset: int
+        limit: int
 
     offset = StrictInteger(load_default=0, description="Number of items to skip.")
     limit = page_limit()

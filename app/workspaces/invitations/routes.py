@@ -9,7 +9,6 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.errors import InvalidProof
 from ...core.context import service
-from ...core.types import Loaded
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Message, Page
 from ...core.web.operation import anyone, example, raises
@@ -43,7 +42,7 @@ DECLINED = {"message": "Invitation declined"}
 @raises(AddressNotVerified)
 @takes(query=Page)
 @answers(200, ReceivedInvitationRead, paged=True)
-def list_received_invitations(query: Loaded) -> Sequence[InvitationRow]:
+def list_received_invitations(query: Page.Input) -> Sequence[InvitationRow]:
     """List the open invitations to the caller's email address"""
     return service(ReceivedInvitations).page(caller().account, **query)
 
@@ -75,7 +74,7 @@ def decline_received_invitation(invitation_id: int) -> dict[str, str]:
 @raises(InvalidProof)
 @takes(query=InvitationSecret)
 @answers(200, MailedInvitationRead)
-def get_mailed_invitation(query: Loaded) -> InvitationRow:
+def get_mailed_invitation(query: InvitationSecret.Input) -> InvitationRow:
     """Get an invitation by its emailed token, without a change"""
     return service(ReceivedInvitations).show(query["token"])
 
@@ -86,7 +85,7 @@ def get_mailed_invitation(query: Loaded) -> InvitationRow:
 @raises(InvalidProof, OtherAddress, InviterGone)
 @takes(json=InvitationSecret)
 @answers(200, MemberRead)
-def accept_mailed_invitation(json: Loaded) -> ListedMember:
+def accept_mailed_invitation(json: InvitationSecret.Input) -> ListedMember:
     """Accept an invitation by its emailed token"""
     return service(ReceivedInvitations).accept_by_token(caller().attached_account, json["token"])
 
@@ -97,7 +96,7 @@ def accept_mailed_invitation(json: Loaded) -> ListedMember:
 @raises(InvalidProof)
 @takes(json=InvitationSecret)
 @answers(200, Message)
-def decline_mailed_invitation(json: Loaded) -> dict[str, str]:
+def decline_mailed_invitation(json: InvitationSecret.Input) -> dict[str, str]:
     """Decline an invitation by its emailed token"""
     service(ReceivedInvitations).decline_by_token(json["token"])
     return DECLINED

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
+from typing import NotRequired, TypedDict
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from ...core.errors import Conflict, Forbidden, NotFound, TooManyRequests
-from ...core.types import JsonObject, Loaded
 from ...core.web.fields import (
     EnumField,
     NamedEnum,
@@ -24,6 +25,12 @@ INVITATION_STATE = NamedEnum("InvitationState", STATES)
 
 
 class InvitationCreate(RequestSchema):
+    class Input(TypedDict):
+        email: NotRequired[str]
+        emails: NotRequired[list[str]]
+        type: str
+        message: str | None
+
     email = Text(min=1, max=320, description="Email address to invite.")
     emails = fields.List(
         Text(min=1, max=320),
@@ -41,27 +48,24 @@ class InvitationCreate(RequestSchema):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def require_one_of_both(self, data: Loaded, **kwargs: object) -> None:
+    def require_one_of_both(self, data: Input, **kwargs: object) -> None:
         if ("email" in data) is ("emails" in data):
             raise ValidationError("Send either email or emails.", "email")
 
-    @post_load
-    def key_by_field(self, data: Loaded, **kwargs: object) -> JsonObject:
-        """Report each invalid address with its position."""
-        many = data.pop("emails", [])
-        addresses = {f"emails.{index}": email for index, email in enumerate(many)}
-        if "email" in data:
-            addresses = {"email": data["email"]}
-        return {**data, "email": addresses}
-
 
 class InvitationPage(Page):
+    class Input(Page.Input):
+        state: str | None
+
     state = EnumField(
         INVITATION_STATE, load_default=None, description="Only invitations in this state."
     )
 
 
 class InvitationSecret(RequestSchema):
+    class Input(TypedDict):
+        token: str
+
     token = Text(
         min=1, max=TOKEN_LENGTH, required=True, description="Secret from the invitation email."
     )
