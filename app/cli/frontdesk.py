@@ -34,8 +34,9 @@ def doctor() -> None:
     found = findings(CHECKS)
     errors = [finding for finding in found if finding.level == "fault"]
     lines = [f"{_level(finding):8}{finding.check}: {finding.message}" for finding in found]
+    total = f"{_count(len(errors), 'error')}, {_count(len(found) - len(errors), 'warning')}"
     print_text(
-        "\n".join([*lines, f"{len(errors)} errors, {len(found) - len(errors)} warnings"]),
+        "\n".join([*lines, total]),
         {"ok": not errors, "findings": [finding._asdict() for finding in found]},
     )
     if errors:
@@ -44,6 +45,10 @@ def doctor() -> None:
 
 def _level(finding: Finding) -> str:
     return "error" if finding.level == "fault" else finding.level
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 KEYSTORE_BATCH = 1_000

@@ -1,4 +1,4 @@
-"""What the doctor finds in where the service, its clients and its pages are said to be."""
+"""Checks of the URLs of the service, of its clients and of its pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flask import current_app
 
 from ..core.context import current_frontdesk
 from .delivery import LOOPBACK
-from .findings import Finding, ask_within
+from .findings import Finding, run_within
 
 RESOLVE_SECONDS = 4.0
 
@@ -21,12 +21,15 @@ def check_client_host() -> Iterator[Finding]:
     if url.scheme == "http" and url.hostname not in LOOPBACK:
         name = "PUBLIC_URL" if core.links_to_console else "CLIENT_HOST"
         yield Finding(
-            "client_host", "warning", f"CORE__{name} is plain HTTP: mailed links can be read"
+            "client_host",
+            "warning",
+            f"CORE__{name} is an http:// URL, so others on the network can read the links in"
+            " emails. Use an https:// URL.",
         )
 
 
 def check_client_name() -> Iterator[Finding]:
-    """A client that nobody but this machine, or nobody at all, can reach."""
+    """Check that recipients of emails can reach the client."""
     core = current_frontdesk.settings.core
     if current_app.debug or current_app.testing or core.links_to_console:
         return
@@ -34,24 +37,27 @@ def check_client_name() -> Iterator[Finding]:
     name = url.hostname or ""
     if url.path or url.query:
         text = (
-            f"CORE__CLIENT_HOST has a path ({url.path}): browsers send origins without one, so CORS"
-            " refuses the client; set scheme, host and port alone"
+            f"CORE__CLIENT_HOST is {core.CLIENT_HOST}, with a path or query. Browsers send only"
+            " scheme, host and port, so CORS rejects the client. Remove the path and the query."
         )
         yield Finding("client_host", "warning", text)
     if name in LOOPBACK:
         text = (
-            f"CORE__CLIENT_HOST is {core.CLIENT_HOST}: links in emails lead to the recipient's own"
-            " machine; set the client's public address"
+            f"CORE__CLIENT_HOST is {core.CLIENT_HOST}, so links in emails lead to the recipient's"
+            " own machine. Set CORE__CLIENT_HOST to the client's public URL."
         )
         yield Finding("client_host", "warning", text)
     elif not _resolves(name):
-        text = f"the host name of CORE__CLIENT_HOST cannot be resolved: {name}"
+        text = (
+            f"The host name of CORE__CLIENT_HOST cannot be resolved: {name}. Correct the setting"
+            " or the DNS records."
+        )
         yield Finding("client_host", "warning", text)
 
 
 def _resolves(name: str) -> bool:
     try:
-        ask_within(RESOLVE_SECONDS, lambda: socket.getaddrinfo(name, None))
+        run_within(RESOLVE_SECONDS, lambda: socket.getaddrinfo(name, None))
     except (OSError, UnicodeError, TimeoutError):
         return False
     return True
@@ -63,9 +69,9 @@ def check_console() -> Iterator[Finding]:
         yield Finding(
             "console",
             "warning",
-            f"links in mails lead to {core.page_host}, where the console is not: set"
-            " CORE__PUBLIC_URL to this service's own address, or CORE__CLIENT_HOST to that of a"
-            " client with pages of its own",
+            f"Links in emails lead to {core.page_host}, where the console does not run. Set"
+            " CORE__PUBLIC_URL to this service's URL, or CORE__CLIENT_HOST to the URL of a separate"
+            " client.",
         )
 
 
@@ -75,13 +81,13 @@ def check_public_url() -> Iterator[Finding]:
         yield Finding(
             "public_url",
             "warning",
-            "CORE__PUBLIC_URL is not set: avatars' URLs begin at the root, and work for a client"
-            " of the same origin only",
+            "CORE__PUBLIC_URL is not set, so the URLs of avatars have no host and work only for a"
+            " client with the same origin. Set CORE__PUBLIC_URL to this service's URL.",
         )
 
 
 def check_proxies() -> Iterator[Finding]:
-    """The service speaks no TLS itself: at an https address something stands in front of it."""
+    """The service has no TLS, so a service with an https:// URL has a proxy in front of it."""
     context = current_frontdesk
     url = urlsplit(context.settings.core.PUBLIC_URL or "")
     is_public = url.scheme == "https" and url.hostname not in LOOPBACK
@@ -89,6 +95,7 @@ def check_proxies() -> Iterator[Finding]:
         yield Finding(
             "proxies",
             "warning",
-            "CORE__TRUSTED_PROXIES is 0 behind a proxy: all clients share its address, and wrong"
-            " passwords of one lock others out; set it to the number of proxies",
+            "CORE__TRUSTED_PROXIES is 0 behind a proxy, so all clients share the proxy's IP address"
+            " and the wrong passwords of one client lock out all others. Set CORE__TRUSTED_PROXIES"
+            " to the number of proxies.",
         )

@@ -1,4 +1,4 @@
-"""The checks of the doctor, in their order."""
+"""All checks of the doctor, in order."""
 
 from __future__ import annotations
 
@@ -52,14 +52,15 @@ LONGEST_WAIT = timedelta(minutes=5)
 
 
 def findings(checks: Sequence[Check]) -> list[Finding]:
-    """A database that cannot be used is one finding: what needs the database is not asked then."""
-    database = _found(check_database) if check_database in checks else []
-    left = [
+    """Run the checks. If the database cannot be used, that is one finding, and the checks that need
+    the database are skipped."""
+    database = _run(check_database) if check_database in checks else []
+    others = [
         check
         for check in checks
         if check is not check_database and not (database and _needs_database(check))
     ]
-    return [*database, *(finding for check in left for finding in _found(check))]
+    return [*database, *(finding for check in others for finding in _run(check))]
 
 
 def _needs_database(check: Check) -> bool:
@@ -67,13 +68,14 @@ def _needs_database(check: Check) -> bool:
     return check in NEED_DATABASE or (check is check_keystore and in_database)
 
 
-def _found(check: Check) -> list[Finding]:
-    """What cannot be looked at is a finding too."""
+def _run(check: Check) -> list[Finding]:
+    """Return the findings of a check; an exception is a finding too."""
     try:
         return list(check())
     except Exception as error:
         name = check.__name__.removeprefix("check_")
-        return [Finding(name, "fault", f"cannot be checked: {type(error).__name__}")]
+        text = f"The check failed with {type(error).__name__}, so its result is unknown."
+        return [Finding(name, "fault", text)]
 
 
 def check_pooler() -> Iterator[Finding]:
@@ -82,7 +84,7 @@ def check_pooler() -> Iterator[Finding]:
         from ..core.db.pooler import pooler_problem  # loads the driver
 
         if problem := pooler_problem(engine):
-            yield Finding("pooler", "fault", problem)
+            yield Finding("pooler", "fault", f"{problem}.")
 
 
 def check_migrations() -> Iterator[Finding]:
@@ -92,17 +94,16 @@ def check_migrations() -> Iterator[Finding]:
         pending = pending_migrations(connection, migrations_folder(), is_service=is_service)
         if pending:
             command = "flask db upgrade" if is_service else "flask db upgrade heads"
-            text = f"pending: {', '.join(pending)}; run `{command}`"
+            text = f"Migrations are pending: {', '.join(pending)}. Run `{command}`."
             yield Finding("migrations", "fault", text)
             return
-        if lacking := missing_columns(connection, context.metadata, context.tables.accounts):
-            # Frontdesk's history creates no column in an application's own table of accounts.
+        if missing := missing_columns(connection, context.metadata, context.tables.accounts):
+            # Frontdesk's migrations add no column to an application's accounts table.
             yield Finding(
                 "migrations",
                 "fault",
-                f"the database lacks {', '.join(lacking)}; bring its schema up, with"
-                " `flask db migrate` and `flask db upgrade` where our tables are in your own"
-                " history",
+                f"The database lacks {', '.join(missing)}. Run `flask db migrate` and"
+                " `flask db upgrade`, or create the columns and tables yourself.",
             )
 
 
@@ -111,12 +112,13 @@ def check_keystore() -> Iterator[Finding]:
     workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
     if isinstance(context.keystore, MemoryKeystore):
         level: Literal["fault", "warning"] = "fault" if workers > 1 else "warning"
+        number = "1 worker" if workers == 1 else f"{workers} workers"
         yield Finding(
             "keystore",
             level,
-            f"in memory, with {workers} worker(s): each worker counts rate limits by itself, a code"
-            " by email works in the worker that sent it only, and a restart forgets both; configure"
-            " Redis or CORE__KEYSTORE=database",
+            f"The state store is in memory, with {number}. Each worker counts rate limits"
+            " separately, a code by email works only in the worker that sent the email, and a"
+            " restart deletes counters and codes. Configure Redis, or set CORE__KEYSTORE=database.",
         )
         return
     path = context.keystore.path() if isinstance(context.keystore, DatabaseKeystore) else None
@@ -124,13 +126,15 @@ def check_keystore() -> Iterator[Finding]:
         check_keystore_writes(context.keystore)
     except Unavailable as error:
         where: object = path or getattr(context.keystore, "address", "CORE__KEYSTORE=database")
-        reason = str(error.__cause__ or "").splitlines() or ["no answer"]
-        yield Finding("keystore", "fault", f"{error.detail} at {where}: {reason[0]}")
+        reason = str(error.__cause__ or "").splitlines() or ["no response"]
+        text = f"{error.detail} at {where}: {reason[0]}. Check that the store runs and has space."
+        yield Finding("keystore", "fault", text)
 
 
 def check_first_password() -> Iterator[Finding]:
     if current_frontdesk.settings.top_level("FIRST_SUPERUSER_PASSWORD") == DEFAULT_PASSWORD:
-        yield Finding("superuser", "fault", "FIRST_SUPERUSER_PASSWORD is still the default")
+        text = "FIRST_SUPERUSER_PASSWORD still has its default value. Set another password."
+        yield Finding("superuser", "fault", text)
 
 
 def check_superuser() -> Iterator[Finding]:
@@ -138,16 +142,22 @@ def check_superuser() -> Iterator[Finding]:
     email = current_frontdesk.settings.top_level("FIRST_SUPERUSER")
     root = accounts.find(email) if email else None
     if root and accounts.passwords.matches(DEFAULT_PASSWORD, root.password_hash):
-        yield Finding("superuser", "fault", f"{root.email} still has the default password")
+        text = (
+            f"The account {root.email} still has the default password. Run"
+            f" `flask accounts set {root.email} --password` to change the password."
+        )
+        yield Finding("superuser", "fault", text)
 
 
 def check_sms() -> Iterator[Finding]:
     names = ("SMS_ACCOUNT_SID", "SMS_AUTH_TOKEN", "SMS_PHONE_NUMBER")
     missing = [name for name in names if not current_frontdesk.settings.top_level(name)]
     if missing:
-        yield Finding("sms", "warning", f"not set: {', '.join(missing)}; no SMS is sent")
-    elif line := missing_extra("sms"):
-        yield Finding("sms", "fault", f"set up, and the extra is missing: {line}")
+        text = f"No SMS can be sent: set {', '.join(missing)}, or use no SMS."
+        yield Finding("sms", "warning", text)
+    elif command := missing_extra("sms"):
+        text = f"SMS is configured, and its extra is not installed. Run `{command}`."
+        yield Finding("sms", "fault", text)
 
 
 def check_worker_lag() -> Iterator[Finding]:
@@ -156,20 +166,21 @@ def check_worker_lag() -> Iterator[Finding]:
     engine = current_app.extensions["sqlalchemy"].engine
     session, tables = current_frontdesk.session, set(inspect(engine).get_table_names())
     if not {Delivery.__tablename__, Expansion.__tablename__} <= tables:
-        # Said by the check of the migrations.
+        # The check of the migrations reports the missing tables.
         return
-    found = [each for each in (oldest_pending(session), oldest_expansion(session)) if each]
-    if found and (waits := current_frontdesk.clock.now() - min(found)) > LONGEST_WAIT:
-        minutes = int(waits.total_seconds() // 60)
+    times = [time for time in (oldest_pending(session), oldest_expansion(session)) if time]
+    if times and (age := current_frontdesk.clock.now() - min(times)) > LONGEST_WAIT:
+        minutes = int(age.total_seconds() // 60)
         text = (
-            f"the oldest delivery or broadcast waits for {minutes} minutes: does a worker run, and"
-            " does the mail server answer? See `flask notifications status`"
+            f"The oldest delivery or broadcast has waited for {minutes} minutes. Check that a"
+            " worker runs and that the mail server responds; `flask notifications status` shows the"
+            " queue."
         )
         yield Finding("worker_lag", "fault", text)
     if count := expansions_by_state(session).get(GIVEN_UP):
         text = (
-            f"{count} broadcasts did not reach all their receivers, and the log says why;"
-            " `flask notifications retry` continues them"
+            f"Broadcasts that did not reach all recipients: {count}. The log has the reasons."
+            " Run `flask notifications retry` to continue the broadcasts."
         )
         yield Finding("broadcasts", "fault", text)
 
@@ -179,16 +190,21 @@ def check_idp() -> Iterator[Finding]:
         return
     url = urlsplit(current_frontdesk.settings.of(AuthSettings).IDP_METADATA_URL)
     if url.scheme != "https" and url.hostname not in LOOPBACK:
-        yield Finding(
-            "idp", "warning", "IDP_METADATA_URL is plain HTTP: who is on the way can be anybody"
+        text = (
+            "IDP_METADATA_URL is an http:// URL, so an attacker on the network can impersonate the"
+            " identity provider. Use an https:// URL."
         )
+        yield Finding("idp", "warning", text)
     try:
         service(IdpSignIn).provider.open().begin(current_frontdesk.settings.core.CLIENT_HOST)
     except ProviderUnavailable as error:
         reason = type(error.__cause__).__name__
         address = url.netloc.rpartition("@")[2]
-        where = f"the identity provider at {address} cannot be used"
-        yield Finding("idp", "fault", f"{where}: {reason}; see IDP_METADATA_URL")
+        text = (
+            f"The identity provider at {address} cannot be used: {reason}. Check that the provider"
+            " runs, and check IDP_METADATA_URL."
+        )
+        yield Finding("idp", "fault", text)
 
 
 def check_profiles() -> Iterator[Finding]:
@@ -200,14 +216,16 @@ def check_profiles() -> Iterator[Finding]:
         yield Finding(
             "profiles",
             "warning",
-            "PROFILES__VISIBILITY is everyone: any account reads anybody's profile, phone, address"
-            " and birth date included; set workspaces or private, or PROFILES__PUBLIC_FIELDS",
+            "PROFILES__VISIBILITY is everyone, so any account can read all profiles with their"
+            " phone numbers, addresses and birth dates. Set PROFILES__VISIBILITY to workspaces or"
+            " private, or set PROFILES__PUBLIC_FIELDS.",
         )
-    if line := missing_extra("avatars"):
-        yield Finding("profiles", "warning", f"avatars are refused without Pillow: {line}")
+    if command := missing_extra("avatars"):
+        text = f"Avatars are rejected, because Pillow is not installed. Run `{command}`."
+        yield Finding("profiles", "warning", text)
 
 
-# Those that take no time, and ask nobody but the keystore: a page can wait for them.
+# Fast checks that use no server but the state store: the console runs them for a page.
 QUICK: Sequence[Check] = (
     check_secret_key,
     check_settings,

@@ -1,4 +1,4 @@
-"""What the doctor finds in the database: whether it accepts writes, its clock, and its indexes."""
+"""Checks of the database: connection, writes, clock and indexes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 
+import sqlalchemy
 from flask import current_app
-from sqlalchemy import Connection, Engine, func, inspect, select, text
+from sqlalchemy import Connection, Engine, func, inspect, select
 
 from ..core.context import current_frontdesk
 from ..core.db.probe import check_write
 from ..core.errors import Unavailable
 from .findings import Finding
 
-# Tokens, one-time codes and sessions are compared with times of both sides.
+# The largest difference between clocks that does not matter for tokens, codes and sessions.
 CLOCK_SECONDS = 5.0
 
 
@@ -26,20 +27,26 @@ def check_database() -> Iterator[Finding]:
             connection.execute(select(1))
             is_migrated = inspect(connection).has_table("frontdesk_keystore_entries")
     except Exception as error:
-        reason = f"{where} cannot be reached ({_kind(error)}); see CORE__DATABASE_URL"
-        yield Finding("database", "fault", reason)
+        text = (
+            f"The database {where} cannot be reached ({_kind(error)}). Check CORE__DATABASE_URL,"
+            " and that the database runs."
+        )
+        yield Finding("database", "fault", text)
         return
     if not is_migrated:
-        return  # the check of the migrations reports it
+        return  # The check of the migrations reports the missing tables.
     try:
         check_write(engine)
     except Exception as error:
-        reason = f"{where} accepts no writes ({_kind(error)}): every request that stores fails"
-        yield Finding("database", "fault", reason)
+        text = (
+            f"The database {where} accepts no writes ({_kind(error)}), so requests that store data"
+            " fail. Check the disk space and the permissions of the database's user."
+        )
+        yield Finding("database", "fault", text)
 
 
 def check_clock() -> Iterator[Finding]:
-    """A clock that is wrong accepts expired tokens, or refuses new ones."""
+    """A wrong clock accepts expired tokens, or rejects new ones."""
     context = current_frontdesk
     times: dict[str, float] = {}
     engine = _engine()
@@ -48,21 +55,21 @@ def check_clock() -> Iterator[Finding]:
             moment: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
             times["PostgreSQL"] = moment.astimezone(UTC).timestamp()
     if (time := getattr(context.keystore, "time", None)) is not None:
-        with suppress(Unavailable):  # the check of the keystore reports it
+        with suppress(Unavailable):  # The check of the state store reports the outage.
             times["Redis"] = time()
     for name, seconds in times.items():
         ahead = context.clock.now().timestamp() - seconds
         if abs(ahead) > CLOCK_SECONDS:
             side = "ahead of" if ahead > 0 else "behind"
-            reason = (
-                f"this machine's clock is {abs(ahead):.0f} seconds {side} {name}'s: synchronize"
-                " both with NTP"
+            text = (
+                f"The clock of this machine is {abs(ahead):.0f} seconds {side} the clock of {name}."
+                " Synchronize both clocks with NTP."
             )
-            yield Finding("clock", "fault", reason)
+            yield Finding("clock", "fault", text)
 
 
 def check_email_index() -> Iterator[Finding]:
-    """An account is found by `lower(email)` where the application keeps mixed case."""
+    """Sign-in reads `lower(email)` if the application stores email addresses in mixed case."""
     context = current_frontdesk
     model, accounts = context.tables.account_model, context.tables.accounts
     if model is None or accounts is None or context.owns_application:
@@ -71,23 +78,23 @@ def check_email_index() -> Iterator[Finding]:
     if "lower(" not in str(select(model.email).compile(engine)).lower():
         return
     with engine.connect() as connection:
-        if any("lower(" in each.lower() for each in _indexes(connection, accounts.name)):
+        if any("lower(" in index.lower() for index in _indexes(connection, accounts.name)):
             return
     yield Finding(
         "accounts",
         "warning",
-        f"the table {accounts.fullname} has no index on lower(email), so every sign-in reads the"
-        f" whole table: CREATE UNIQUE INDEX ix_{accounts.name}_lower_email ON"
+        f"The table {accounts.fullname} has no index on lower(email), so every sign-in reads the"
+        f" whole table. Create the index: CREATE UNIQUE INDEX ix_{accounts.name}_lower_email ON"
         f" {accounts.fullname} (lower(email))",
     )
 
 
 def _indexes(connection: Connection, table: str) -> list[str]:
-    """The definitions of its indexes."""
+    """Return the SQL definitions of a table's indexes."""
     sql = "SELECT indexdef FROM pg_indexes WHERE tablename = :table"
     if connection.dialect.name == "sqlite":
         sql = "SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = :table"
-    return [each for each in connection.scalars(text(sql), {"table": table}) if each]
+    return [index for index in connection.scalars(sqlalchemy.text(sql), {"table": table}) if index]
 
 
 def _engine() -> Engine:

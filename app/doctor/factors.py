@@ -1,4 +1,4 @@
-"""What the doctor finds about second factors."""
+"""Checks of the settings of multi-factor authentication (MFA)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ def check_second_factors() -> Iterator[Finding]:
         return
     if not auth.ENCRYPTION_KEYS:
         text = (
-            "AUTH__ENCRYPTION_KEYS is not set: the secrets of second factors are encrypted with"
-            " SECRET_KEY, and with another one, its former gone from CORE__SECRET_KEY_FALLBACKS,"
-            " nobody's can be checked"
+            "AUTH__ENCRYPTION_KEYS is not set, so MFA secrets are encrypted with SECRET_KEY. If"
+            " SECRET_KEY changes and CORE__SECRET_KEY_FALLBACKS lacks the old key, no authenticator"
+            " app works. Set AUTH__ENCRYPTION_KEYS."
         )
         yield Finding("second_factors", "warning", text)
     if not auth.RATE_LIMITS_ENABLED:
-        text = "AUTH__RATE_LIMITS_ENABLED is off: a code has six digits, and can be guessed"
+        text = (
+            "AUTH__RATE_LIMITS_ENABLED is off, so attackers can guess the six-digit codes of"
+            " authenticator apps. Set AUTH__RATE_LIMITS_ENABLED=true."
+        )
         yield Finding("second_factors", "warning", text)

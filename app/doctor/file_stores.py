@@ -1,4 +1,4 @@
-"""What the doctor finds in where files are kept."""
+"""Checks of file stores, and of the permissions of files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .findings import Finding
 
 
 @contextmanager
-def _file_in(files: FileStore) -> Iterator[str]:
-    """The name of one that goes in and out again: a folder may be there and not be writable."""
+def _temporary_file(files: FileStore) -> Iterator[str]:
+    """Store a file and delete it afterwards, which fails in a folder that is not writable."""
     name = f"doctor-{token_hex(8)}.txt"
     files.put(name, b"", "text/plain")
     try:
@@ -33,35 +33,36 @@ def _file_in(files: FileStore) -> Iterator[str]:
         files.delete(name)
 
 
-def _reason(error: Unavailable) -> str:
-    return f"{error.detail}: {error.__cause__ or 'the log says why'}"
+def _store_error(check: str, error: Unavailable) -> Finding:
+    reason = error.__cause__ or "see the log"
+    text = f"{error.detail}: {reason}. Check that the store accepts writes, and its settings."
+    return Finding(check, "fault", text)
 
 
 def check_file_store() -> Iterator[Finding]:
     if Avatars not in current_frontdesk.services:
         return
     try:
-        with _file_in(service(Avatars).files):
+        with _temporary_file(service(Avatars).files):
             pass
     except Unavailable as error:
-        yield Finding(
-            "file_store", "fault", f"{error.detail}: {error.__cause__ or 'the log says why'}"
-        )
+        yield _store_error("file_store", error)
 
 
 def check_private_files() -> Iterator[Finding]:
-    """Files and folders that an earlier version, or another program, created for all to read."""
+    """Find files and folders that an earlier version, or another program, created readable for
+    other users."""
     for database in _databases():
         files = [database, *(Path(f"{database}{end}") for end in ("-wal", "-shm", "-journal"))]
-        if wide := [file for file in files if is_exposed(file)]:
-            yield _exposed(wide[0], f"chmod 600 {shlex.join(map(str, wide))}")
+        if exposed := [file for file in files if is_exposed(file)]:
+            yield _exposed(exposed[0], f"chmod 600 {shlex.join(map(str, exposed))}")
     for folder in _folders():
         if is_exposed(folder):
             yield _exposed(folder, f"chmod -R go= {shlex.quote(str(folder))}")
 
 
 def _exposed(path: Path, command: str) -> Finding:
-    text = f"{path} can be read by other users of the machine: run `{command}`"
+    text = f"Other users of this machine can read {path}. Run `{command}`."
     return Finding("private_files", "warning", text)
 
 
@@ -86,7 +87,7 @@ def _folders() -> Iterator[Path]:
 
 
 def check_export_store() -> Iterator[Finding]:
-    """A zip holds all that is known of somebody, beside pictures that may be open to the world."""
+    """A data export must be private, and the bucket of profile pictures may be public."""
     context = current_frontdesk
     if (
         Exports not in context.services
@@ -95,16 +96,15 @@ def check_export_store() -> Iterator[Finding]:
         return
     files = service(Exports).files
     try:
-        with _file_in(files) as name:
-            is_open = isinstance(files, S3FileStore) and files.is_open(name)
+        with _temporary_file(files) as name:
+            is_public = isinstance(files, S3FileStore) and files.is_open(name)
     except Unavailable as error:
-        yield Finding(
-            "export_store", "fault", f"{error.detail}: {error.__cause__ or 'the log says why'}"
-        )
+        yield _store_error("export_store", error)
         return
-    if is_open:
+    if is_public:
         text = (
-            "whoever knows its name is given an export, for the bucket is open to the world: close"
-            " it (pictures need no open one), or give exports a store of their own"
+            "The bucket of data exports is public, so anyone who knows the name of a file can"
+            " download a user's data. Make the bucket private (profile pictures need no public"
+            " bucket), or use a separate store for exports."
         )
         yield Finding("export_store", "fault", text)

@@ -1,4 +1,4 @@
-"""What a check of the doctor says, and how long it may ask."""
+"""The findings of the doctor, and a time limit for checks of other servers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ class Finding(NamedTuple):
 Check = Callable[[], Iterator[Finding]]
 
 
-def ask_within(seconds: float, ask: Callable[[], object]) -> None:
-    """Raises what `ask` raises, or TimeoutError: a name server that is away, or a server that
-    answers each question late, holds nobody up."""
-    answered: Future[None] = Future()
+def run_within(seconds: float, task: Callable[[], object]) -> None:
+    """Run a task in a thread, and raise its exception, or TimeoutError.
+
+    The libraries' timeouts are for one step each, or do not cover the name server.
+    """
+    done: Future[None] = Future()
 
     def run() -> None:
         try:
-            ask()
-            answered.set_result(None)
+            task()
+            done.set_result(None)
         except Exception as error:
-            answered.set_exception(error)
+            done.set_exception(error)
 
     Thread(target=run, name="frontdesk-doctor", daemon=True).start()
-    answered.result(seconds)
+    done.result(seconds)

@@ -1,4 +1,4 @@
-"""What the doctor finds in how the application was put together."""
+"""Checks of the application: secret key, settings, account model, decorators, passkeys, brand."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from ..core.config.environment import is_foreign, variables
 from ..core.context import current_frontdesk, find_context, service
 from ..core.web.operation import find_misplaced_decorators
 from ..delivery.mail.templates import Templates
-from ..extension.production import weakness
+from ..extension.production import MIN_KEY_BYTES, weakness
 from ..extension.settings import NAMESPACES, ComposedSettings
 from .findings import Finding
 from .unread_settings import unread_names
 
-# What WCAG asks for at this size.
-LEAST_CONTRAST = 4.5
+# The minimum of WCAG for text of this size.
+MIN_CONTRAST = 4.5
+
+_NEW_KEY = f"Set SECRET_KEY to a random value of at least {MIN_KEY_BYTES} bytes."
 
 
 def check_secret_key() -> Iterator[Finding]:
     settings = current_frontdesk.settings
     if not settings.secret_key_is_set:
-        yield Finding("secret_key", "fault", "SECRET_KEY is not set; set it to a random value")
+        text = f"SECRET_KEY is not set. {_NEW_KEY}"
+        yield Finding("secret_key", "fault", text)
     elif why := weakness(settings.secret_key):
-        yield Finding("secret_key", "fault", f"SECRET_KEY {why}")
+        yield Finding("secret_key", "fault", f"SECRET_KEY {why}. {_NEW_KEY}")
 
 
 def check_settings() -> Iterator[Finding]:
@@ -36,19 +39,22 @@ def check_settings() -> Iterator[Finding]:
     if current_frontdesk.owns_application:
         return
     given = variables(ComposedSettings)
-    left = sorted(name for name in given if "__" in name and is_foreign(name, None, NAMESPACES))
-    if left:
-        text = f"{', '.join(left)}: no settings of ours, and left to the application"
+    names = sorted(name for name in given if "__" in name and is_foreign(name, None, NAMESPACES))
+    if names:
+        text = (
+            "These names are no settings of Frontdesk, which ignores them:"
+            f" {', '.join(names)}. Check their spelling."
+        )
         yield Finding("settings", "warning", text)
 
 
 def check_administration() -> Iterator[Finding]:
-    """What accounts may do without, and their administrators then have to."""
+    """Warn if the account model lacks an optional column that user management needs."""
     context = current_frontdesk
     if "administration" in context.mounted.names and not keeps_dates(context.tables.account_model):
         text = (
-            "the account model has no column suspended_until: a suspension has no date, and lasts"
-            " until somebody ends it; AccountMixin has the column"
+            "The account model has no column suspended_until, so a suspension has no end date and"
+            " lasts until an administrator ends it. Add the column, as in AccountMixin."
         )
         yield Finding("administration", "warning", text)
 
@@ -56,8 +62,8 @@ def check_administration() -> Iterator[Finding]:
 def check_guards() -> Iterator[Finding]:
     for endpoint in find_misplaced_decorators(current_app):
         text = (
-            f"a decorator of '{endpoint}' stands above its route and does nothing: write the route"
-            " first and the others below it"
+            f"A decorator of '{endpoint}' is above its route and has no effect. Write the route"
+            " first, and all other decorators below it."
         )
         yield Finding("guards", "fault", text)
 
@@ -65,15 +71,15 @@ def check_guards() -> Iterator[Finding]:
 def check_passkeys() -> Iterator[Finding]:
     if RelyingParty in current_frontdesk.services:
         for text in service(RelyingParty).misconfigurations():
-            hint = "see AUTH__WEBAUTHN_RP_ID and AUTH__WEBAUTHN_ORIGINS"
-            yield Finding("passkeys", "fault", f"{text}; {hint}")
+            hint = "Check AUTH__WEBAUTHN_RP_ID and AUTH__WEBAUTHN_ORIGINS."
+            yield Finding("passkeys", "fault", f"Browsers reject passkeys: {text}. {hint}")
 
 
 def check_brand() -> Iterator[Finding]:
     contrast = service(Templates).brand.contrast
-    if contrast < LEAST_CONTRAST:
+    if contrast < MIN_CONTRAST:
         text = (
-            f"a button's text can hardly be read in mails, at a contrast of {contrast:.1f}:"
-            " leave BRAND__TEXT_COLOR empty, or take another BRAND__COLOR"
+            f"The text of buttons in emails has a contrast of {contrast:.1f}, and readable text has"
+            f" at least {MIN_CONTRAST}. Leave BRAND__TEXT_COLOR empty, or set another BRAND__COLOR."
         )
         yield Finding("brand", "warning", text)

@@ -1,4 +1,4 @@
-"""Settings that are set and that nothing reads."""
+"""Settings that are set and have no effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLASK_MAIL_ONLY = ("MAIL_ASCII_ATTACHMENTS", "MAIL_DEBUG", "MAIL_MAX_EMAILS")
 
 _LOGGING = "configure logging in your application"
 _MONITORING = "instrument your application itself"
-# What to do in an application, where these settings of the service have no effect.
+# The advice for applications, in which these settings of the service have no effect.
 SERVICE_ONLY = {
     ("CORE", "API_V1_STR"): "pass url_prefix= to register_blueprint",
     ("CORE", "DATABASE_URL"): "configure the database of the SQLAlchemy object that you pass",
@@ -27,12 +27,12 @@ SERVICE_ONLY = {
     ("CORE", "METRICS_ENABLED"): _MONITORING,
     ("CORE", "METRICS_BIND"): _MONITORING,
     ("CORE", "TRACING_ENABLED"): _MONITORING,
-    ("TASKS", "ENABLED"): "register the blueprint tasks, or do not",
+    ("TASKS", "ENABLED"): "register the blueprint tasks if you need its routes",
 }
 
 
 def unread_names(context: Context) -> Iterator[str]:
-    """Yield a sentence for each name that is set and that nothing reads."""
+    """Yield a message for each name that is set and has no effect."""
     app, given = context.app, variables(ComposedSettings)
     yield from _misspelt(sorted({*given, *map(str, app.config)}))
     if context.owns_application:
@@ -46,21 +46,21 @@ def _prefixed(given: Iterable[str]) -> Iterator[str]:
     for name in sorted(given):
         plain = name.removeprefix(PREFIX)
         if plain != name and (plain in TOP_LEVEL or plain.partition("__")[0] in NAMESPACES):
-            yield f"{name} is not read by the service: write {plain}"
+            yield f"The service does not read {name}. Set {plain} instead."
 
 
 def _overridden(app: Flask, given: Mapping[str, str | None]) -> Iterator[str]:
-    ours = app.config.get(CONFIG) or {}
+    config = app.config.get(CONFIG) or {}
     for name in TOP_LEVEL:
         if not name.startswith("MAIL_") or name not in app.config:
             continue
         places = {
             PREFIX + name: given.get(PREFIX + name),
-            f'app.config["{CONFIG}"]["{name}"]': ours.get(name),
+            f'app.config["{CONFIG}"]["{name}"]': config.get(name),
         }
         for where, value in places.items():
             if value is not None and _text(value) != _text(app.config[name]):
-                yield f'{where} is not read, because app.config["{name}"] is set: remove one'
+                yield f'{where} has no effect, because app.config["{name}"] is set. Remove one.'
 
 
 def _service_only(settings: LoadedSettings) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _service_only(settings: LoadedSettings) -> Iterator[str]:
         if source in (IN_CONFIG, IN_CODE) or where.startswith(PREFIX):
             yield (
                 f"{namespace}__{name} (set in {where}) has no effect in an application that mounts"
-                f" Frontdesk: remove it, and {advice}"
+                f" Frontdesk. Remove the setting, and {advice}."
             )
 
 
@@ -79,9 +79,9 @@ def _misspelt(names: Iterable[str]) -> Iterator[str]:
     for name in names:
         is_unknown = name.startswith(FAMILIES) and name not in known
         if is_unknown and (better := closest(name, TOP_LEVEL, similarity=MISSPELT)):
-            yield f"{name}: there is no such setting, do you mean {better}?"
+            yield f"The setting {name} does not exist. Do you mean {better}?"
 
 
 def _text(value: object) -> str:
-    """A variable is text, and Flask's configuration has numbers and booleans."""
+    """Return a value as text: variables are text, and Flask's configuration has other types."""
     return str(reveal(value)).lower()

@@ -61,4 +61,4 @@ def test_timestamps_without_an_offset_are_read(frontdesk: Kit) -> None:
 
 def test_doctor_reports_missing_columns(app: Flask) -> None:
     output = app.test_cli_runner().invoke(args=["frontdesk", "doctor"]).output
-    assert "the account model has no column suspended_until" in output
+    assert "The account model has no column suspended_until" in output

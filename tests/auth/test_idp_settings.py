@@ -94,8 +94,8 @@ def test_doctor_checks_the_provider(make_idp_app: MakeApp, proxy: Proxy) -> None
     assert doctor(make_idp_app()) == [
         (
             "fault",
-            f"the identity provider at {urlsplit(proxy.metadata_url).netloc} cannot be used:"
-            " ConnectionError; see IDP_METADATA_URL",
+            f"The identity provider at {urlsplit(proxy.metadata_url).netloc} cannot be used:"
+            " ConnectionError. Check that the provider runs, and check IDP_METADATA_URL.",
         )
     ]
 

@@ -59,7 +59,7 @@ def of(found: Found, check: str, level: str) -> str:
             {"CORE__CLIENT_HOST": "https://192.0.2.1/spa"},
             "client_host",
             "warning",
-            "has a path (/spa)",
+            "https://192.0.2.1/spa, with a path",
         ),
         (
             {"CORE__CLIENT_HOST": "http://localhost:3000"},
@@ -80,7 +80,12 @@ def of(found: Found, check: str, level: str) -> str:
             "fault",
             "MAIL_PASSWORD is not",
         ),
-        ({"FIRST_SUPERUSER_PASSWORD": "changethis"}, "superuser", "fault", "still the default"),
+        (
+            {"FIRST_SUPERUSER_PASSWORD": "changethis"},
+            "superuser",
+            "fault",
+            "still has its default value",
+        ),
     ],
 )
 def test_setting_is_named(
@@ -95,7 +100,7 @@ def test_memory_with_two_workers_is_named(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEB_CONCURRENCY", "2")
-    assert "in memory, with 2 worker(s)" in of(doctor(make_app()), "keystore", "fault")
+    assert "in memory, with 2 workers" in of(doctor(make_app()), "keystore", "fault")
 
 
 @only_on("sqlite")
@@ -104,7 +109,7 @@ def test_pending_migrations_are_named_without_alembics_lines(
 ) -> None:
     app = make_app(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'empty.db'}", CORE__LOG_LEVEL="INFO")
     message = of(doctor(app), "migrations", "fault")
-    assert message.startswith("pending: 0001_tasks, ")
+    assert message.startswith("Migrations are pending: 0001_tasks, ")
     assert "alembic" not in capsys.readouterr().err
 
 
@@ -177,5 +182,5 @@ def test_broker_without_workers_or_away_is_named(
     with redis_server(tmp_path) as url:
         monkeypatch.setenv("CORE__CELERY_BROKER_URL", url)
         app = create_app(load(Settings))
-        assert "no Celery worker answers" in of(doctor(app), "workers", "fault")
-    assert "nothing listens there" in of(doctor(app), "broker", "fault")
+        assert "No Celery worker consumes" in of(doctor(app), "workers", "fault")
+    assert "no server listens there" in of(doctor(app), "broker", "fault")

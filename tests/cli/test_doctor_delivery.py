@@ -92,19 +92,19 @@ def test_what_keeps_mail_from_leaving_is_a_sentence_with_its_setting(
 def test_starttls_where_tls_is_expected_at_once_is_recognised(
     findings: Findings, mail: dict[str, str], relay: Postfix, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_delivery, "ONE_ANSWER", Timeouts(connect=0.5))
+    monkeypatch.setattr(doctor_delivery, "TIMEOUTS", Timeouts(connect=0.5))
     (message,) = findings("mail", **mail | {"MAIL_PORT": str(relay.tls_port)})
-    assert message.endswith("(port 465), set MAIL_USE_SSL in place of MAIL_USE_TLS")
+    assert message.endswith("(port 465), set MAIL_USE_SSL in place of MAIL_USE_TLS.")
 
 
 def test_a_mail_server_that_takes_its_time_over_everything_is_not_waited_for(
     findings: Findings, mail: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_delivery, "ALL_SECONDS", 0.2)
+    monkeypatch.setattr(doctor_delivery, "TOTAL_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = str(silent.getsockname()[1])
         (message,) = findings("mail", **mail | {"MAIL_PORT": port})
-    assert f"localhost:{port} takes over 0 s to let us in" in message
+    assert f"localhost:{port} needs more than 0 seconds to accept a connection" in message
 
 
 def test_a_hosts_own_settings_are_asked_about() -> None:
@@ -116,9 +116,9 @@ def test_a_hosts_own_settings_are_asked_about() -> None:
 def test_a_password_that_travels_readable_is_a_warning(
     findings: Findings, mail: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_delivery, "ONE_ANSWER", Timeouts(connect=0.1))
+    monkeypatch.setattr(doctor_delivery, "TIMEOUTS", Timeouts(connect=0.1))
     remote = {"MAIL_SERVER": "192.0.2.1", "MAIL_USE_TLS": "false"}
-    assert "readable: set MAIL_USE_TLS" in findings("mail", **mail | remote)[0]
+    assert "without encryption. Set MAIL_USE_TLS=true." in findings("mail", **mail | remote)[0]
 
 
 @pytest.fixture
@@ -150,29 +150,30 @@ def test_a_broker_that_refuses_the_password_is_told_without_it(
 ) -> None:
     (message,) = findings("broker", CORE__CELERY_BROKER_URL=f"redis://:wrong@{locked_redis}/0")
     assert message == (
-        f"redis://:**@{locked_redis}/0 refuses its user or password; see CORE__CELERY_BROKER_URL"
+        f"The broker redis://:**@{locked_redis}/0 rejects the user or the password. Check"
+        " CORE__CELERY_BROKER_URL."
     )
 
 
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("redis://127.0.0.1:1/0", "refuses connections: nothing listens there"),
-        ("amqp://127.0.0.1:1//", "refuses connections: nothing listens there"),
-        ("redis://mail..example.com/0", "has a host whose name is not found"),
-        ("pigeon://127.0.0.1/0", "has a scheme that Celery does not know"),
+        ("redis://127.0.0.1:1/0", "refuses connections: no server listens there"),
+        ("amqp://127.0.0.1:1//", "refuses connections: no server listens there"),
+        ("redis://mail..example.com/0", "has a host name that cannot be resolved"),
+        ("pigeon://127.0.0.1/0", "has a scheme that Celery does not support"),
     ],
 )
 def test_a_broker_that_cannot_be_used_is_told(findings: Findings, url: str, sentence: str) -> None:
     (message,) = findings("broker", CORE__CELERY_BROKER_URL=url)
-    assert message.endswith(f"{sentence}; see CORE__CELERY_BROKER_URL")
+    assert message.endswith(f"{sentence}. Check CORE__CELERY_BROKER_URL.")
 
 
 def test_rabbitmqs_own_refusals_are_told(findings: Findings, rabbitmq: str) -> None:
     user = make_url(rabbitmq)
     stranger = user.set(password="wrong").render_as_string(hide_password=False)
     (message,) = findings("broker", CORE__CELERY_BROKER_URL=stranger)
-    assert "refuses its user or password" in message
+    assert "rejects the user or the password" in message
     elsewhere = user.set(database="nowhere").render_as_string(hide_password=False)
     (message,) = findings("broker", CORE__CELERY_BROKER_URL=elsewhere)
     assert "has no such virtual host" in message
@@ -182,8 +183,8 @@ def test_rabbitmqs_own_refusals_are_told(findings: Findings, rabbitmq: str) -> N
 def test_a_silent_broker_is_not_waited_for(
     findings: Findings, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
-    monkeypatch.setattr(doctor_delivery, "ALL_SECONDS", 0.3)
+    monkeypatch.setattr(doctor_delivery, "TOTAL_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}//"
         (message,) = findings("broker", CORE__CELERY_BROKER_URL=url)
-    assert "does not answer" in message
+    assert "does not respond" in message

@@ -52,8 +52,8 @@ def test_what_a_later_version_needs_is_named(host: Flask) -> None:
     change(host, "ALTER TABLE accounts DROP COLUMN logged_out_at")
     change(host, "DROP TABLE frontdesk_keystore_entries")
     (message,) = migration_faults(host)
-    lacking = "accounts.logged_out_at, frontdesk_keystore_entries"
-    assert message.startswith(f"the database lacks {lacking}; bring")
+    missing = "accounts.logged_out_at, frontdesk_keystore_entries"
+    assert message.startswith(f"The database lacks {missing}. Run")
 
 
 def test_our_history_is_compared_where_it_was_begun(host: Flask) -> None:
@@ -62,8 +62,8 @@ def test_our_history_is_compared_where_it_was_begun(host: Flask) -> None:
     change(host, "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
     change(host, "INSERT INTO alembic_version VALUES ('0003_workspaces'), ('of_the_host')")
     (message,) = migration_faults(host)
-    assert message.startswith("pending: 0004_profiles, 0005_notifications")
-    assert message.endswith("run `flask db upgrade heads`")
+    assert message.startswith("Migrations are pending: 0004_profiles, 0005_notifications")
+    assert message.endswith("Run `flask db upgrade heads`.")
 
 
 def test_missing_index_on_lower_email_of_an_own_table_is_named(tmp_path: Path) -> None:

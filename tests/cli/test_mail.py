@@ -116,4 +116,4 @@ def test_the_doctor_warns_of_buttons_that_cannot_be_read(text_color: str, warnin
     settings = HostSettings()
     vars(settings).update(BRAND={"COLOR": "#1f4e79", "TEXT_COLOR": text_color})
     result = host_with(settings=settings).test_cli_runner().invoke(args=["frontdesk", "doctor"])
-    assert result.output.count("leave BRAND__TEXT_COLOR empty") == warnings
+    assert result.output.count("Leave BRAND__TEXT_COLOR empty") == warnings

@@ -69,7 +69,7 @@ def test_what_waits_too_long_and_what_failed_needs_attention(world: World) -> No
 def test_what_the_doctor_finds_without_asking_anybody_needs_attention(world: World) -> None:
     main = main_of(world, "/admin")
     assert "MAIL_SERVER is not set" in main
-    assert "FIRST_SUPERUSER_PASSWORD is still the default" in main
+    assert "FIRST_SUPERUSER_PASSWORD still has its default value" in main
 
 
 def test_the_overview_costs_as_many_queries_however_much_there_is(world: World) -> None:

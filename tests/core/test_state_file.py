@@ -155,7 +155,7 @@ def test_unusable_file_is_reported(unusable: Flask, backend: Backend) -> None:
 
 def test_doctor_warns_of_a_file_that_others_can_read(make_app: MakeApp, backend: Backend) -> None:
     app, path = make_app(CORE__KEYSTORE="database"), state_path(backend)
-    warning = f"{path} can be read by other users"
+    warning = f"Other users of this machine can read {path}"
     doctor = app.test_cli_runner()
     assert warning not in doctor.invoke(args=["frontdesk", "doctor"]).output
     os.chmod(path, 0o644)

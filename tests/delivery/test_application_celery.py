@@ -81,7 +81,7 @@ def test_applications_workers_deliver_and_doctor_detects_missing_workers(
     app, frontdesk = shop
     ada = make_person(app, "ada")
     (text,) = findings(app)
-    assert text.startswith("no Celery worker answers that takes from the queue '")
+    assert text.startswith("No Celery worker consumes the queue '")
     with app.app_context():
         frontdesk.notify("Hello", "You", channels=["email"], receivers=[ada.id])
     assert waiting(app) == 1

@@ -52,7 +52,7 @@ def test_public_bucket_is_an_error(make_app: MakeApp, bucket: S3Bucket) -> None:
     policy = json.dumps(PUBLIC_READ)
     _new_client(bucket).put_bucket_policy(Bucket=bucket.name, Policy=policy)
     [message] = find_errors(make_app, bucket)
-    assert "open to the world" in message
+    assert "is public" in message
     assert find_errors(make_app, bucket, exports="off") == []
 
 

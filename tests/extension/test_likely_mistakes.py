@@ -83,14 +83,16 @@ def test_4_no_tables(caplog: pytest.LogCaptureFixture) -> None:
     )
     assert "accounts" in told
     assert "`flask db upgrade`, or db.create_all()" in told
-    assert findings(host, "migrations")[0].startswith("the database lacks accounts")
+    assert findings(host, "migrations")[0].startswith("The database lacks accounts")
 
 
 def test_5_no_secret_key(caplog: pytest.LogCaptureFixture) -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db)
     assert "SECRET_KEY is not set: a random key is used, so tokens are valid" in caplog.text
-    assert findings(host, "secret_key") == ["SECRET_KEY is not set; set it to a random value"]
+    assert findings(host, "secret_key") == [
+        "SECRET_KEY is not set. Set SECRET_KEY to a random value of at least 32 bytes."
+    ]
 
 
 @pytest.fixture
@@ -104,7 +106,7 @@ def misplaced_guard() -> Flask:
 def test_6_a_guard_above_its_route(misplaced_guard: Flask) -> None:
     sentence = failing(lambda: misplaced_guard.test_client().get("/own"))
     assert "is above its route and has no effect: write the route first" in sentence
-    assert "stands above its route" in findings(misplaced_guard, "guards")[0]
+    assert "is above its route and has no effect" in findings(misplaced_guard, "guards")[0]
 
 
 def test_7_the_current_account_without_a_guard() -> None:
@@ -247,7 +249,10 @@ def test_22_a_password_that_cannot_be_one() -> None:
 
 def test_23_mail_that_nobody_sends() -> None:
     host = host_with((auth, ""))
-    assert findings(host, "mail") == ["MAIL_SERVER is not set: mails go to instance/outbox"]
+    assert findings(host, "mail") == [
+        "MAIL_SERVER is not set, so emails are written to instance/outbox. Set MAIL_SERVER to send"
+        " emails."
+    ]
 
 
 def test_24_an_application_that_was_forgotten() -> None:

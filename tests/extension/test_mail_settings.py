@@ -76,7 +76,7 @@ def test_the_applications_own_configuration_is_used_first(monkeypatch: pytest.Mo
     [plain, *_] = settings_of(host.extensions["frontdesk"])
     [shown] = [each for each in plain.settings if each.name == "MAIL_SERVER"]
     assert (shown.value, shown.where) == (SERVER, 'app.config["MAIL_SERVER"]')
-    because = 'is not read, because app.config["MAIL_SERVER"] is set: remove one'
+    because = 'has no effect, because app.config["MAIL_SERVER"] is set. Remove one.'
     assert findings(host) == [
         ("fault", f"FRONTDESK_MAIL_SERVER {because}"),
         ("fault", f'app.config["FRONTDESK"]["MAIL_SERVER"] {because}'),
@@ -119,7 +119,7 @@ def test_a_wrong_value_stops_the_start_and_names_the_variable(
 def test_the_doctor_reports_a_misspelt_plain_name(
     name: str, meant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = f"{name}: there is no such setting, do you mean {meant}?"
+    text = f"The setting {name} does not exist. Do you mean {meant}?"
     assert findings(host_with(**{name: "x"})) == [("fault", text)]
     monkeypatch.setenv(name, "x")
     assert findings(host_with()) == [("fault", text)]
@@ -135,7 +135,7 @@ def test_names_of_flask_mail_and_of_the_application_are_no_findings(
 
 def test_the_doctor_reports_a_prefixed_name_in_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FRONTDESK_MAIL_SERVER", SERVER)
-    text = "FRONTDESK_MAIL_SERVER is not read by the service: write MAIL_SERVER"
+    text = "The service does not read FRONTDESK_MAIL_SERVER. Set MAIL_SERVER instead."
     assert ("fault", text) in findings(create_app())
 
 

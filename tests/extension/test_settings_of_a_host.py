@@ -230,7 +230,10 @@ def test_the_doctor_tells_which_variables_are_left_to_the_host(
     for name, value in {**OTHERS, "AUTH__TOKEN_LIFE": "60"}.items():
         monkeypatch.setenv(name, value)
     names = "AUTH__PROVIDER, AUTH__TOKEN_LIFE, CORE__FOO"
-    text = f"{names}: no settings of ours, and left to the application"
+    text = (
+        f"These names are no settings of Frontdesk, which ignores them: {names}. Check their"
+        " spelling."
+    )
     assert findings(host_with()) == [("warning", text)]
 
 
@@ -251,26 +254,27 @@ def test_the_doctor_reports_settings_that_only_the_service_reads(
 ) -> None:
     monkeypatch.setenv("FRONTDESK_CORE__API_V1_STR", "/v2")
     config = {"CORE": {"DATABASE_URL": "sqlite://"}, "TASKS": {"ENABLED": False}}
-    because = "has no effect in an application that mounts Frontdesk: remove it, and"
+    because = "has no effect in an application that mounts Frontdesk. Remove the setting, and"
     assert findings(host_with(config, ServiceOnly())) == [
         (
             "fault",
             f"CORE__API_V1_STR (set in FRONTDESK_CORE__API_V1_STR) {because} pass url_prefix= to"
-            " register_blueprint",
+            " register_blueprint.",
         ),
         (
             "fault",
             f'CORE__DATABASE_URL (set in app.config["FRONTDESK"]) {because} configure the database'
-            " of the SQLAlchemy object that you pass",
+            " of the SQLAlchemy object that you pass.",
         ),
         (
             "fault",
-            f"CORE__LOG_LEVEL (set in ServiceOnly) {because} configure logging in your application",
+            f"CORE__LOG_LEVEL (set in ServiceOnly) {because} configure logging in your"
+            " application.",
         ),
         (
             "fault",
             f'TASKS__ENABLED (set in app.config["FRONTDESK"]) {because} register the blueprint'
-            " tasks, or do not",
+            " tasks if you need its routes.",
         ),
     ]
 

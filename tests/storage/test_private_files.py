@@ -136,7 +136,7 @@ def test_doctor_names_the_command_for_each_exposed_file(
     warnings = exposed(app)
     assert len(warnings) == 5
     for warning in warnings:
-        command = warning.partition("run `")[2].rstrip("`")
+        command = warning.partition("Run `")[2].rstrip("`.")
         subprocess.run(command, shell=True, check=True)
     assert exposed(app) == []
     for path in below:
