@@ -27,8 +27,8 @@ from app.testing.people import make_person
 from config import Settings
 
 from .rigs.backends import memory_folder, postgres_database, redis_server
+from .rigs.database_cleaner import DatabaseCleaner
 from .rigs.documented_problems import note_undocumented_problems
-from .rigs.emptying import Emptier
 from .rigs.engines import cache_statements, reuse_connections, share_statements
 from .rigs.routing import cache_rules
 from .rigs.stages import AddedStages
@@ -59,9 +59,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests are at hand until the end, and no look for garbage need pass over them.
-    A test leaves an application behind, in which nearly everything refers to everything: it is
-    looked for when there are some of them, and not many times while one is being made."""
+    """Exclude the collected tests from garbage collection, and collect garbage less often: each
+    application is a large cycle of references, and creating one would start many collections."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(1_000_000, 20, 100)
@@ -75,9 +74,9 @@ class Backend:
 
 
 @pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither the machine's variables nor a `.env` decide what a test sees, nor what an application
-    made before it has said of the log."""
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Run each test without the machine's environment variables, without a `.env`, and with the
+    default log level."""
     logging.getLogger().setLevel(logging.WARNING)
     for name in list(os.environ):
         if name == "SECRET_KEY" or name.startswith(
@@ -115,7 +114,7 @@ def _working_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _routes_and_templates_are_compiled_once() -> Iterator[None]:
+def _cache_routes_and_templates() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         cache_rules(patch)
         cache_templates(patch)
@@ -123,17 +122,17 @@ def _routes_and_templates_are_compiled_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _no_thread_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    made: list[Background] = []
-    make = Background.__init__
+def _stop_background_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    created: list[Background] = []
+    create = Background.__init__
 
-    def make_and_note(self: Background, name: str, work: Work) -> None:
-        made.append(self)
-        make(self, name, work)
+    def create_and_record(self: Background, name: str, work: Work) -> None:
+        created.append(self)
+        create(self, name, work)
 
-    monkeypatch.setattr(Background, "__init__", make_and_note)
+    monkeypatch.setattr(Background, "__init__", create_and_record)
     yield
-    for background in made:
+    for background in created:
         background.stop(5.0)
 
 
@@ -148,7 +147,7 @@ def _migrated_sqlite(_memory_folder: Path) -> Path:
     path = _memory_folder / "migrated.db"
     migrate(f"sqlite:///{path}")
     with closing(sqlite3.connect(path)) as connection:
-        # Tests copy this one file, so nothing may be left in the log beside it.
+        # Tests copy only the database file, so its write-ahead log must be empty.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path
 
@@ -162,9 +161,9 @@ def _migrated_postgres() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def _emptier(_migrated_postgres: str) -> Iterator[Emptier]:
-    with closing(Emptier(_migrated_postgres)) as emptier:
-        yield emptier
+def _cleaner(_migrated_postgres: str) -> Iterator[DatabaseCleaner]:
+    with closing(DatabaseCleaner(_migrated_postgres)) as cleaner:
+        yield cleaner
 
 
 @pytest.fixture(scope="session")
@@ -181,7 +180,7 @@ def _redis(redis_url: str) -> Iterator[redis.Redis]:
 
 @pytest.fixture(scope="session")
 def s3_endpoint() -> Iterator[str]:
-    """A bucket server of our own."""
+    """Run an S3 server and yield its URL."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -195,7 +194,7 @@ def s3_endpoint() -> Iterator[str]:
 def backend(
     request: pytest.FixtureRequest, tmp_path: Path, _memory_folder: Path
 ) -> Iterator[Backend]:
-    """SQLite with the keystore in memory, and PostgreSQL with Redis."""
+    """SQLite with the in-memory state store, and PostgreSQL with Redis."""
     if request.param == "sqlite":
         folder = _memory_folder / tmp_path.name
         folder.mkdir()
@@ -206,15 +205,15 @@ def backend(
         return
     url = request.getfixturevalue("_migrated_postgres")
     redis_url = request.getfixturevalue("redis_url")
-    emptier: Emptier = request.getfixturevalue("_emptier")
+    cleaner: DatabaseCleaner = request.getfixturevalue("_cleaner")
     keys: redis.Redis = request.getfixturevalue("_redis")
     yield Backend("postgresql", url, redis_url)
-    emptier.empty()
+    cleaner.delete_rows()
     keys.flushdb()
 
 
 def only_on(name: str) -> pytest.MarkDecorator:
-    """For what one of the two does not have."""
+    """Run a test on one database only."""
     return pytest.mark.parametrize("backend", [name], indirect=True)
 
 
@@ -230,7 +229,7 @@ def mails() -> MailOutbox:
 
 @pytest.fixture
 def engine() -> ManualEngine:
-    """Delivers when the test says so; it serves the application that was made last."""
+    """Delivers when the test calls it, for the application that was created last."""
     return ManualEngine()
 
 
@@ -246,8 +245,8 @@ def make_app(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> Iterator[MakeApp]:
-    """The service with settings written as an operator writes them: `make_app(AUTH__X="1")`."""
-    made: list[Flask] = []
+    """Create the service with settings from environment variables: `make_app(AUTH__X="1")`."""
+    created: list[Flask] = []
 
     def make(**environment: str) -> Flask:
         defaults = {
@@ -267,7 +266,7 @@ def make_app(
             )
             app = create_app(load(Settings), parts=parts)
         app.testing = True
-        made.append(app)
+        created.append(app)
         with app.app_context():
             share_statements(app.extensions["sqlalchemy"].engine)
         undocumented.append(note_undocumented_problems(app))
@@ -275,8 +274,8 @@ def make_app(
 
     undocumented: list[set[str]] = []
     yield make
-    assert set().union(*undocumented) == set(), "the routes do not say that they may answer so"
-    for app in made:
+    assert set().union(*undocumented) == set(), "routes return undocumented problems"
+    for app in created:
         close_connections(app)
 
 
@@ -295,7 +294,7 @@ MakePerson = Callable[..., Person]
 
 @pytest.fixture
 def person(app: Flask) -> MakePerson:
-    """Give somebody an account: `person("ada", role="admin")`."""
+    """Create an account and its user: `person("ada", role="admin")`."""
 
     def make(name: str = "ada", *, into: Flask | None = None, **fields: Any) -> Person:
         return make_person(into or app, name, prefix="/api/v1", **fields)
@@ -319,6 +318,6 @@ def migrate(url: str) -> None:
 
 
 def close_connections(app: Flask) -> None:
-    """Of its connections: the server has a hundred for thousands of tests."""
+    """Close the application's connections: the server allows a hundred."""
     with app.app_context():
         app.extensions["sqlalchemy"].engine.dispose()

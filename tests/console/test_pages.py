@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ..rigs.axe import grave_violations
+from ..rigs.axe import serious_violations
 from ..rigs.console.cells import CLOSELY, LOADED, WIDE, Cell
 from ..rigs.console.faults import listed
 from ..rigs.console.keyboard import tab_through
@@ -69,7 +69,7 @@ def faults_here(walk: Walk, visitor: Visitor, looked_at: Page) -> list[str]:
     found = faults_of(visitor.page, walk.world.site.app)
     visitor.picture(looked_at.name)
     if visitor.cell in CLOSELY:
-        found += grave_violations(visitor.page) if visitor.cell.script else []
+        found += serious_violations(visitor.page) if visitor.cell.script else []
         found += tab_through(visitor.page)
     found += visitor.faults.take()
     return [f"in {visitor.cell}: {fault}" for fault in found]

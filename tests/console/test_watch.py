@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from app.console.blueprint import POLICY
 
-from ..rigs.axe import grave_violations
+from ..rigs.axe import serious_violations
 from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells
 from ..rigs.console.faults import Faults
 from ..rigs.console.keyboard import tab_through
@@ -109,7 +109,7 @@ def show(page: Page, base: str) -> Show:
 def test_nothing_is_found_where_nothing_is(page: Page, show: Show, stub: Flask) -> None:
     assert show("sound") == []
     assert faults_of(page, stub) == []
-    assert grave_violations(page) == []
+    assert serious_violations(page) == []
     assert tab_through(page) == []
 
 
@@ -162,7 +162,7 @@ def test_what_a_page_lacks_is_told(
 @in_cells(WIDE)
 def test_what_keeps_people_out_is_told(page: Page, show: Show) -> None:
     show("pale")
-    told = " ".join(grave_violations(page))
+    told = " ".join(serious_violations(page))
     assert "color-contrast" in told
     assert "label" in told
 

@@ -35,7 +35,7 @@ from app.workspaces.settings import WorkspacesSettings
 from ..conftest import close_connections
 from ..rigs.backends import postgres_database
 from ..rigs.cases import for_each
-from ..rigs.emptying import Emptier
+from ..rigs.database_cleaner import DatabaseCleaner
 from ..rigs.hosts import HostSettings
 from ..rigs.pictures import plain
 
@@ -121,12 +121,12 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def database(kind: str) -> Iterator[tuple[str, Emptier]]:
+def database(kind: str) -> Iterator[tuple[str, DatabaseCleaner]]:
     """On PostgreSQL the accounts lie in a schema of their own."""
     with postgres_database(f"frontdesk_ids_{os.getpid()}") as url:
         close_connections(with_tables(host_at(url, kind, SCHEMA), SCHEMA))
-        with closing(Emptier(url)) as emptier:
-            yield url, emptier
+        with closing(DatabaseCleaner(url)) as cleaner:
+            yield url, cleaner
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -134,11 +134,11 @@ def app(request: pytest.FixtureRequest, kind: str) -> Iterator[Flask]:
     if request.param == "sqlite":
         yield with_tables(host_at("sqlite://", kind))
         return
-    url, emptier = request.getfixturevalue("database")
+    url, cleaner = request.getfixturevalue("database")
     host = host_at(url, kind, SCHEMA)
     yield host
     close_connections(host)
-    emptier.empty()
+    cleaner.delete_rows()
 
 
 def written(person: Person) -> Any:

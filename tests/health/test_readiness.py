@@ -125,7 +125,7 @@ def test_full_disk_is_down(make_app: MakeApp, backend: Backend, tmp_path: Path) 
         assert all_ok(app)()
         disk.fill([])
         assert checks(app) == DATABASE_DOWN
-        disk.make_room([])
+        disk.free_space([])
         assert all_ok(app)()
 
 

@@ -32,7 +32,7 @@ def test_worker_delivers(
     installation = Service(
         backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **settings
     )
-    installation.people(250)
+    installation.add_accounts(250)
     with installation.worker():
         publish_jobs(installation)
         sink.wait_for(250, seconds=90)
@@ -48,7 +48,7 @@ def test_worker_expands_a_large_broadcast_and_delivers_it(
     installation = Service(
         backend, tmp_path, NOTIFICATIONS__INLINE_RECEIVERS="100", **mail, **redis
     )
-    installation.people(250)
+    installation.add_accounts(250)
     publish_jobs(installation)
     assert installation.count("frontdesk_expansions") == 1
     assert installation.count("frontdesk_inbox") == 0
@@ -70,7 +70,7 @@ def test_killed_worker_loses_no_delivery(
     installation = Service(
         backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **rabbitmq
     )
-    installation.people(250)
+    installation.add_accounts(250)
     sink.before_taking = lambda: time.sleep(0.01)
     publish_jobs(installation)
     kills = (20, 130)
@@ -104,7 +104,7 @@ def test_unavailable_broker_does_not_block_requests(
         MAIL_PORT=str(sink.port),
         CORE__CELERY_BROKER_URL=f"redis://127.0.0.1:{port}/0",
     )
-    installation.people(5)
+    installation.add_accounts(5)
     assert publish_jobs(installation) < 2
     with redis_server(tmp_path, port), installation.worker():
         sink.wait_for(5, seconds=90)

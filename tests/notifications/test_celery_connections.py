@@ -34,7 +34,7 @@ def test_silently_lost_connections_are_replaced(
     installation = Service(
         backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **settings
     )
-    installation.people(5)
+    installation.add_accounts(5)
     with installation.worker():
         publish_jobs(installation)
         sink.wait_for(5, seconds=90)

@@ -41,7 +41,7 @@ def app(make_app: MakeApp, sink: Sink) -> Flask:
 @pytest.fixture
 def people(backend: Backend, tmp_path: Path) -> None:
     service = Service(backend, tmp_path)
-    service.people(60)
+    service.add_accounts(60)
     service.engine.dispose()
 
 

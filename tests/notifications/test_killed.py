@@ -38,7 +38,7 @@ def installation(backend: Backend, sink: Sink, tmp_path: Path) -> Iterator[Servi
 
 
 def test_killed_worker_loses_no_delivery(installation: Service, sink: Sink, notify: Notify) -> None:
-    installation.people(40)
+    installation.add_accounts(40)
     notify(channels=["inapp", "email"])
     for mails in (5, 17):
         sink.before_taking = lambda: time.sleep(0.02)
@@ -63,7 +63,7 @@ def test_process_killed_in_a_broadcast_stores_all_or_nothing(
 ) -> None:
     """Kill processes at various times; the next process sends the remaining deliveries."""
     admin = person("root", role="admin")
-    installation.people(299)
+    installation.add_accounts(299)
     token = admin.token()
     stored = added = 0
     for delay in (0.0, 0.02, 0.06, 0.2):
@@ -91,7 +91,7 @@ def test_process_killed_in_a_broadcast_stores_all_or_nothing(
 def test_worker_killed_in_an_expansion_reaches_each_receiver_once(
     installation: Service, notify: Notify
 ) -> None:
-    installation.people(40_000)
+    installation.add_accounts(40_000)
     installation.environment["CORE__EMAILS_ENABLED"] = "false"
     notify(channels=["inapp", "email"])
     assert installation.count("frontdesk_expansions") == 1

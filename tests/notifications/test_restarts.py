@@ -60,7 +60,7 @@ def installation(backend: Backend, sink: Sink, tmp_path: Path) -> Iterator[Servi
 def test_queued_emails_are_sent_after_a_restart_without_a_request(
     installation: Service, sink: Sink, notify: Notify, server: tuple[str, ...]
 ) -> None:
-    installation.people(EMAILS)
+    installation.add_accounts(EMAILS)
     notify(channels=["inapp", "email"])
     process = installation.start(*server)
     try:
@@ -77,7 +77,7 @@ def test_queued_emails_are_sent_after_a_restart_without_a_request(
 def test_rows_of_a_killed_server_are_sent_by_the_next_within_30_seconds(
     installation: Service, sink: Sink, notify: Notify
 ) -> None:
-    installation.people(EMAILS)
+    installation.add_accounts(EMAILS)
     notify(channels=["inapp", "email"])
     sink.before_taking = lambda: time.sleep(0.05)
     first = installation.start(*GUNICORN_APP)

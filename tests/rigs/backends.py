@@ -1,4 +1,4 @@
-"""The databases and keystores that the suite runs against, made for one run of it."""
+"""Databases, Redis servers and RabbitMQ queues, created for one run of the suite."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ NO_SKIPS = os.environ.get("FRONTDESK_NO_SKIPS") == "1"
 
 
 def missing(what: str) -> None:
-    """Skip where something is not installed, save where nothing may be skipped."""
+    """Skip the test, or fail it if `FRONTDESK_NO_SKIPS` forbids skipping."""
     if NO_SKIPS:
         pytest.fail(f"{what}, and FRONTDESK_NO_SKIPS=1 forbids skipping")
     pytest.skip(what)
 
 
 def free_port() -> int:
-    """None that the system gives to clients: whoever knocks until a server is there might be given
-    its very port, meet themselves, and keep the server from it."""
+    """Return a port outside the range of client ports: a client that retries until the server runs
+    could otherwise get the server's port and connect to itself."""
     while True:
         port = random.randrange(15_000, 30_000)
         with socket.socket() as probe:
@@ -49,14 +49,14 @@ def free_port() -> int:
 
 
 def reserved_port() -> int:
-    """For a server that is stopped and started again: no client is given this port meanwhile."""
+    """Return a port that stays free while its server is stopped and started again."""
     return free_port()
 
 
 @contextmanager
 def memory_folder() -> Iterator[Path]:
-    """For databases of SQLite, which waits for the disk at each opening and closing: in memory,
-    where the system has some for files."""
+    """Yield a folder for SQLite databases, in memory if possible: SQLite waits for the disk when it
+    opens or closes a database."""
     memory = Path("/dev/shm")
     usable = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > ENOUGH_MEMORY
     with TemporaryDirectory(prefix="frontdesk-test-", dir=memory if usable else None) as folder:
@@ -65,7 +65,7 @@ def memory_folder() -> Iterator[Path]:
 
 @contextmanager
 def postgres_database(name: str) -> Iterator[str]:
-    """A new database, as an SQLAlchemy URL."""
+    """Create a database and yield its SQLAlchemy URL."""
     try:
         server = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
     except psycopg.OperationalError:
@@ -73,7 +73,7 @@ def postgres_database(name: str) -> Iterator[str]:
     with server:
         server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
         server.execute(f'CREATE DATABASE "{name}"')
-        # Nobody misses these rows after a power cut.
+        # The rows need not survive a power failure.
         server.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
         url = make_url(POSTGRES).set(drivername="postgresql+psycopg", database=name)
         try:
@@ -96,7 +96,7 @@ def redis_process(folder: Path, port: int, *more: str) -> subprocess.Popen[bytes
 
 @contextmanager
 def redis_server(folder: Path, port: int | None = None, *more: str) -> Iterator[str]:
-    """A Redis of our own, as a URL: the machine's may hold somebody's data."""
+    """Start a Redis server and yield its URL: the machine's own server may store other data."""
     port = port or free_port()
     process = redis_process(folder, port, *more)
     try:
@@ -109,7 +109,7 @@ def redis_server(folder: Path, port: int | None = None, *more: str) -> Iterator[
 
 @contextmanager
 def rabbitmq_queue() -> Iterator[str]:
-    """The name of a queue of our own on the machine's RabbitMQ."""
+    """Create a queue on the machine's RabbitMQ and yield its name."""
     import kombu
 
     queue = f"frontdesk-test-{secrets.token_hex(4)}"

@@ -1,5 +1,5 @@
-"""A server of breached passwords, as Have I Been Pwned documents its own ("Searching by range" and
-"Padding" of its API, version 3)."""
+"""A server of compromised passwords with the API of Have I Been Pwned, version 3 ("Searching by
+range" and "Padding")."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from threading import Thread
 class Breached:
     url: str = ""
     passwords: list[str] = field(default_factory=list)
-    # What is asked: the path, and whether padding is asked for.
+    # Received requests: the path, and whether the client asked for padding.
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     status: int = 200
     seconds: float = 0.0
@@ -35,7 +35,7 @@ def breached_passwords(*passwords: str) -> Iterator[Breached]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            with suppress(OSError):  # of whoever has stopped waiting
+            with suppress(OSError):  # the client has closed the connection
                 self._answer()
 
         def _answer(self) -> None:

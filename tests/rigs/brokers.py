@@ -1,4 +1,4 @@
-"""The brokers that Celery's jobs go through, each behind a line that can be cut."""
+"""Message brokers for Celery, each behind a proxy that can interrupt the connection."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from .tcp_proxy import TcpProxy
 
 @dataclass
 class Broker:
-    """What the jobs go through, and the line to it."""
+    """A message broker and the proxy in front of it."""
 
-    line: TcpProxy
+    proxy: TcpProxy
     settings: dict[str, str]
-    # None: the machine's own, which others use too.
+    # None: RabbitMQ of this machine, which tests must not stop.
     store: Store | None = None
 
     @contextmanager
-    def away(self, how: str) -> Iterator[None]:
+    def unavailable(self, how: str) -> Iterator[None]:
         if how == "down":
             self._stop()
-            # All that were connected to it are told; from now on nobody is let in.
+            # Connected clients see the end of their connections; new connections are refused.
             time.sleep(0.2)
-            self.line.cut()
+            self.proxy.cut()
         elif how == "vanished":
-            # As when its machine loses power: nobody is told.
-            self.line.cut()
+            # As after a power failure: the broker does not close its connections.
+            self.proxy.cut()
             self._stop()
         elif how == "black-holed":
-            self.line.swallow()
+            self.proxy.swallow()
         else:
-            self.line.silent = True
+            self.proxy.silent = True
         try:
             yield
         finally:
             if self.store is not None:
                 self.store.revive()
-            self.line.restore()
+            self.proxy.restore()
 
     def _stop(self) -> None:
         if self.store is not None:
@@ -54,10 +54,10 @@ class Broker:
 def redis_broker(folder: Path) -> Iterator[Broker]:
     store = Store(folder, reserved_port())
     store.start()
-    line = TcpProxy("127.0.0.1", store.port)
-    url = f"redis://127.0.0.1:{line.port}/0"
-    yield Broker(line, {"CORE__CELERY_BROKER_URL": url}, store)
-    line.cut()
+    proxy = TcpProxy("127.0.0.1", store.port)
+    url = f"redis://127.0.0.1:{proxy.port}/0"
+    yield Broker(proxy, {"CORE__CELERY_BROKER_URL": url}, store)
+    proxy.cut()
     store.stop()
 
 
@@ -65,7 +65,9 @@ def redis_broker(folder: Path) -> Iterator[Broker]:
 def rabbitmq_broker(_folder: Path) -> Iterator[Broker]:
     with rabbitmq_queue() as queue:
         server = urlsplit(AMQP)
-        line = TcpProxy(server.hostname or "127.0.0.1", server.port or 5672)
-        url = server._replace(netloc=f"{server.username}:{server.password}@127.0.0.1:{line.port}")
-        yield Broker(line, {"CORE__CELERY_BROKER_URL": url.geturl(), "NOTIFICATIONS__QUEUE": queue})
-        line.cut()
+        proxy = TcpProxy(server.hostname or "127.0.0.1", server.port or 5672)
+        url = server._replace(netloc=f"{server.username}:{server.password}@127.0.0.1:{proxy.port}")
+        yield Broker(
+            proxy, {"CORE__CELERY_BROKER_URL": url.geturl(), "NOTIFICATIONS__QUEUE": queue}
+        )
+        proxy.cut()

@@ -1,7 +1,7 @@
-"""How far requests go through `app`: files, changes of file and calls of each, and the functions
-that a login calls, printed as JSON.
+"""Prints as JSON how many files, changes of file and calls within `app` each request takes, and the
+functions that a login calls.
 
-A program of its own: the suite's test doubles would be counted too.
+A separate program: in the test suite, calls of test doubles would be counted too.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import app
 from app import create_app
 from app.delivery.worker.engine import ThreadEngine
 
-# The file below `app`, and the function, of each call.
-Walk = list[tuple[str, str]]
+# The file below `app` and the function of each call.
+Trace = list[tuple[str, str]]
 
 
-def walk(request: Callable[[], TestResponse]) -> tuple[Walk, Any]:
+def trace(request: Callable[[], TestResponse]) -> tuple[Trace, Any]:
     """Return each call within `app`, and the response's JSON."""
-    calls: Walk = []
+    calls: Trace = []
     folder = f"{Path(app.__file__).parent}{os.sep}"
 
     def note(frame: Any, event: str, _: object) -> None:
@@ -45,19 +45,19 @@ def walk(request: Callable[[], TestResponse]) -> tuple[Walk, Any]:
     return calls, response.get_json()
 
 
-def measure(calls: Walk) -> list[int]:
+def measure(calls: Trace) -> list[int]:
     files = [file for file, _ in calls]
     changes = sum(before != after for before, after in pairwise(files))
     return [len(set(files)), changes, len(files)]
 
 
-def hold_still(_engine: ThreadEngine, _channel: str) -> float:
-    """Deliveries would open connections to the database meanwhile."""
+def do_nothing(_engine: ThreadEngine, _channel: str) -> float:
+    """Replace the delivery thread's work, which would open database connections."""
     return 60.0
 
 
 def main() -> None:
-    mock.patch.object(ThreadEngine, "_work", hold_still).start()
+    mock.patch.object(ThreadEngine, "_work", do_nothing).start()
     service = create_app()
     password = secrets.token_urlsafe()
     run = service.test_cli_runner().invoke
@@ -84,11 +84,11 @@ def main() -> None:
     measured, called = {}, {}
     for name, request in requests.items():
         request()  # compiles statements and loads modules
-        called[name] = min((walk(request)[0] for _ in range(3)), key=len)
+        called[name] = min((trace(request)[0] for _ in range(3)), key=len)
         measured[name] = measure(called[name])
     functions = list(dict.fromkeys(called["login"]))
     print(json.dumps({"measured": measured, "login": functions}), flush=True)
-    # Delivery threads may still be at work on a database that goes away.
+    # Delivery threads may still use the database, which is deleted now.
     os._exit(0)
 
 

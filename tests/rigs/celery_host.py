@@ -1,4 +1,4 @@
-"""A host whose Celery workers deliver: with a Celery application of its own, or with ours."""
+"""An application that delivers with Celery: its own Celery application, or Frontdesk's."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def make_shop() -> tuple[Flask, Frontdesk, Celery]:
 
 
 if "SHOP_WORKER" in os.environ:
-    # As in `worker.py` of the documentation: the Flask application has a name of its own too.
+    # As in `worker.py` of the documentation, the name of the Flask application differs.
     app, _, celery = make_shop()

@@ -1,4 +1,4 @@
-"""Certificates of an authority that nobody knows, unless told."""
+"""Certificates of a certificate authority that clients do not trust by default."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from cryptography.x509.oid import NameOID
 class Authority:
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _named("An authority of our own")
-        self._own = (
-            _begun(self._name, self._name, self._key.public_key())
+        self._name = _common_name("Test authority")
+        self._certificate = (
+            _certificate_builder(self._name, self._name, self._key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .sign(self._key, hashes.SHA256())
         )
 
     @property
     def certificate(self) -> bytes:
-        return self._own.public_bytes(Encoding.PEM)
+        return self._certificate.public_bytes(Encoding.PEM)
 
     def issue(self, name: str) -> bytes:
-        """A server's key and certificate."""
+        """Return the key and the certificate of a server."""
         key = ec.generate_private_key(ec.SECP256R1())
-        made = (
-            _begun(_named(name), self._name, key.public_key())
+        certificate = (
+            _certificate_builder(_common_name(name), self._name, key.public_key())
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
             .sign(self._key, hashes.SHA256())
         )
         pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        return pem + made.public_bytes(Encoding.PEM)
+        return pem + certificate.public_bytes(Encoding.PEM)
 
 
-def _named(name: str) -> x509.Name:
+def _common_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _begun(
+def _certificate_builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)

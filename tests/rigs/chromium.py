@@ -11,14 +11,14 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from .backends import missing
 
-# The first is Chromium without its windows, which take as long as the pages in them.
+# The first program is headless Chromium, which needs half the time.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
-# On busy cores Swagger UI takes longer than the library's five seconds to draw every operation.
+# On a busy machine, Swagger UI needs more than Playwright's default of five seconds to render.
 expect.set_options(timeout=30_000)
 
 
-# Not for the whole session: while it runs, its thread can run no event loop of another's.
+# Not of session scope: while Playwright runs, no other event loop can run in its thread.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with launch_chromium() as browser:
@@ -31,7 +31,7 @@ def launch_chromium(*options: str) -> Iterator[Browser]:
     if program is None:
         missing("Chromium is not installed")
     with sync_playwright() as playwright:
-        # Chromium's own sandbox asks for what a container seldom gives, and the pages are ours.
+        # Chromium's sandbox needs permissions that containers seldom have; the pages are trusted.
         args = ["--no-sandbox", *options]
         browser = playwright.chromium.launch(executable_path=program, args=args)
         try:

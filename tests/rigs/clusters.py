@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own, which a test may stop: the machine's serves others too."""
+"""A PostgreSQL server that a test can stop, unlike the machine's server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Cluster:
         self._programs = programs
         self._data = folder / "data"
         self.port = reserved_port()
-        self._as = _somebody_else(folder)
+        self._command_prefix = _as_postgres(folder)
 
     def make(self) -> None:
         self._run("initdb", "--no-sync", "--auth=trust", "--username=postgres", "-D", self._data)
@@ -28,7 +28,7 @@ class Cluster:
         self._control("start", "-o", options, "-l", self._data.parent / "log")
 
     def copy(self, of: Cluster) -> None:
-        """Become a hot standby of another one."""
+        """Become a hot standby of another server."""
         self._run("pg_basebackup", "-R", "-h127.0.0.1", f"-p{of.port}", "-Upostgres", "-cfast",
                   "-D", self._data)  # fmt: skip
 
@@ -46,15 +46,15 @@ class Cluster:
         self._run("pg_ctl", "-s", "-w", "-D", self._data, *arguments)
 
     def _run(self, program: str, *arguments: object) -> None:
-        command = [*self._as, str(self._programs / program), *map(str, arguments)]
-        # Output to nowhere: the server inherits it, and a pipe would never end.
+        command = [*self._command_prefix, str(self._programs / program), *map(str, arguments)]
+        # No pipe: the server inherits the output, and the pipe would never end.
         subprocess.run(
             command, check=True, timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
 
 
-def _somebody_else(folder: Path) -> list[str]:
-    """PostgreSQL refuses to run as root."""
+def _as_postgres(folder: Path) -> list[str]:
+    """Return the command's prefix that changes the user: PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return []
     shutil.chown(folder, "postgres")
@@ -63,13 +63,13 @@ def _somebody_else(folder: Path) -> list[str]:
 
 @contextmanager
 def postgres_cluster(of: Cluster | None = None) -> Iterator[Cluster]:
-    """`of`: a standby of this one."""
+    """Start a server; with `of`, a standby of that server."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     on_path = shutil.which("initdb")
     if not found and on_path is None:
         missing("PostgreSQL's programs are not installed")
     programs = (found[-1] if found else Path(str(on_path))).parent
-    # Not among the tests' own folders, where another user may not go.
+    # Not in pytest's folder, which other users cannot enter.
     with TemporaryDirectory(prefix="frontdesk-cluster-") as folder:
         cluster = Cluster(programs, Path(folder))
         cluster.make() if of is None else cluster.copy(of)

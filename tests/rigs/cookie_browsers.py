@@ -1,4 +1,4 @@
-"""Clients that come by a cookie, as a browser does."""
+"""Clients that authenticate with the session cookie, as browsers do."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
 class CookieBrowser(Api):
-    """Speaks TLS, keeps its cookies, and says of each request that a page of ours makes it."""
+    """A client that uses TLS, stores cookies, and sends same-origin requests."""
 
     def send(self, method: str, path: str, status: int, **request: Any) -> Answer:
         request.setdefault("base_url", HOST)
         request["headers"] = {**SAME_ORIGIN, **(request.get("headers") or {})}
         return super().send(method, path, status, **request)
 
-    def sign_in(self, somebody: Person, status: int = 200, **more: Any) -> Answer:
-        body = {"email": somebody.email, "password": somebody.password, **more}
+    def sign_in(self, person: Person, status: int = 200, **more: Any) -> Answer:
+        body = {"email": person.email, "password": person.password, **more}
         return self.post("/session", status, json=body)
 
     @property
@@ -39,15 +39,16 @@ class CookieBrowser(Api):
 
 
 class RawCookieClient(CookieBrowser):
-    """Keeps none: it sends the header `Cookie` as a test writes it."""
+    """A client that stores no cookies: it sends the `Cookie` header that a test sets."""
 
     def __init__(self, app: Flask) -> None:
         super().__init__(app)
         self.client = app.test_client(use_cookies=False)
 
-    def ask(self, cookie: str, status: int, method: str = "GET", **request: Any) -> Answer:
-        header = {"Cookie": cookie.encode().decode("latin-1")}
-        return self.send(method, "/account", status, headers=header, **request)
+
+def ask(self, cookie: str, status: int, method: str = "GET", **request: Any) -> Answer:
+    header = {"Cookie": cookie.encode().decode("latin-1")}
+    return self.send(method, "/account", status, headers=header, **request)
 
 
 def set_cookie(answer: Answer) -> str:

@@ -1,5 +1,5 @@
-"""A disk that can be full: a small file system where we may mount one, else a limit on a file's
-size, which the system answers in nearly the same words."""
+"""A disk that can be full: a small file system, or, without the right to mount one, a limit on the
+size of files, which causes a similar error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SmallDisk:
         self._ballast = folder / "ballast"
 
     def fill(self, processes: Iterable[int]) -> None:
-        """Leave no room; `processes` are those that write."""
+        """Fill the disk; `processes` are the processes that write to it."""
         if not self.mounted:
             largest = max(file.stat().st_size for file in self.folder.rglob("*") if file.is_file())
             _limit(processes, largest // 2)
@@ -33,7 +33,7 @@ class SmallDisk:
                 except OSError:
                     continue
 
-    def make_room(self, processes: Iterable[int]) -> None:
+    def free_space(self, processes: Iterable[int]) -> None:
         if self.mounted:
             self._ballast.unlink()
         else:

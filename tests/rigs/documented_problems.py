@@ -12,20 +12,22 @@ from app.core.web.operation import find_operation
 
 
 def note_undocumented_problems(app: Flask) -> set[str]:
-    """Every problem that a route answers with and that its part of the document does not name."""
+    """Return the set that collects each problem code that a route returns but does not document."""
     found: set[str] = set()
-    # Of what nobody expects no document tells; what a host raises is the host's to document.
+    # Internal errors are not documented; an application documents its own errors.
     kinds = (kind for kind in subclasses(Problem) if kind.__module__.startswith("app."))
-    ours = {kind.code for kind in kinds}
+    frontdesk_codes = {kind.code for kind in kinds}
 
     @app.after_request
     def compare(response: Response) -> Response:
         if response.mimetype == "application/problem+json" and request.url_rule is not None:
-            described = find_operation(app.view_functions[request.url_rule.endpoint])
+            route_operation = find_operation(app.view_functions[request.url_rule.endpoint])
             code = response.get_json()["code"]
-            if described and not described.hidden and code in ours:
-                promised = documented(described, request.method, request.url_rule).values()
-                codes = {kind.code for kinds in promised for kind in kinds}
+            if route_operation and not route_operation.hidden and code in frontdesk_codes:
+                documented_problems = documented(
+                    route_operation, request.method, request.url_rule
+                ).values()
+                codes = {kind.code for kinds in documented_problems for kind in kinds}
                 if code not in codes:
                     found.add(f"{request.method} {request.url_rule.rule}: {code}")
         return response

@@ -1,6 +1,6 @@
-"""What makes the second application of a process quicker than the first: SQLAlchemy keeps the text
-of each statement for one engine, and every application has an engine of its own, whose connections
-to PostgreSQL are new to the server and to each statement.
+"""Shares compiled statements and open connections between the applications of a test run.
+
+SQLAlchemy caches compiled statements per engine, and each application has a new engine.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ from sqlalchemy import Engine
 
 from app.core.db.postgres import TimeoutConnection
 
-_KEPT_CONNECTIONS = 4
+_MAX_IDLE_CONNECTIONS = 4
 
-# By the dialect's name. What a dialect knows of its server it asks at its first connection, and so
-# these have had one.
-_KEPT: dict[str, Engine] = {}
+# By the dialect's name. A dialect queries its server's properties at the first connection, which
+# these engines have already opened.
+_ENGINES: dict[str, Engine] = {}
 
 
 def cache_statements(engine: Engine) -> None:
-    _KEPT[engine.dialect.name] = engine
+    _ENGINES[engine.dialect.name] = engine
 
 
 def share_statements(engine: Engine) -> None:
-    """With an engine of the same kind and settings: what is kept goes by the dialect too."""
-    kept = _KEPT.get(engine.dialect.name)
-    if kept is not None:
-        engine.dialect = kept.dialect
-        engine.pool._dialect = kept.dialect
-        engine._compiled_cache = kept._compiled_cache
+    """Use the dialect and the statement cache of a stored engine with the same dialect."""
+    stored = _ENGINES.get(engine.dialect.name)
+    if stored is not None:
+        engine.dialect = stored.dialect
+        engine.pool._dialect = stored.dialect
+        engine._compiled_cache = stored._compiled_cache
 
 
 @contextmanager
 def reuse_connections(database: str) -> Iterator[None]:
-    """What one application has given up of its connections there, the next one takes for new."""
+    """Give the connections that one application closes to the next application."""
     make, end = TimeoutConnection.connect, TimeoutConnection.close
     made: WeakKeyDictionary[TimeoutConnection, str] = WeakKeyDictionary()
     idle: defaultdict[str, deque[TimeoutConnection]] = defaultdict(deque)
 
     def connect(*args: Any, **options: Any) -> TimeoutConnection:
-        # Equal dialects adapt equally, each with an object of its own.
-        wish = repr((args, options | {"context": None}))
+        # Each dialect has a separate context object; equal dialects produce equal contexts.
+        key = repr((args, options | {"context": None}))
         with suppress(IndexError):
-            return idle[wish].pop()
+            return idle[key].pop()
         connection = make(*args, **options)
         if options.get("dbname") == database:
-            made[connection] = wish
+            made[connection] = key
         return connection
 
     def close(connection: TimeoutConnection) -> None:
-        wish = made.get(connection)
-        if wish is None or not _as_new(connection) or len(idle[wish]) >= _KEPT_CONNECTIONS:
+        key = made.get(connection)
+        if key is None or not _reset(connection) or len(idle[key]) >= _MAX_IDLE_CONNECTIONS:
             end(connection)
         else:
-            idle[wish].append(connection)
+            idle[key].append(connection)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TimeoutConnection, "connect", connect)
@@ -70,7 +70,7 @@ def reuse_connections(database: str) -> Iterator[None]:
             connection.close()
 
 
-def _as_new(connection: TimeoutConnection) -> bool:
+def _reset(connection: TimeoutConnection) -> bool:
     if connection.info.transaction_status != TransactionStatus.IDLE:
         return False
     connection.autocommit = False

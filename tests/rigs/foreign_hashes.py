@@ -1,10 +1,10 @@
-"""Password hashes made by the libraries that others use, so that ours are tried against theirs.
+"""Password hashes created by other libraries, to test that Frontdesk verifies them.
 
     python tests/rigs/foreign_hashes.py > tests/accounts/foreign_hashes.json
 
-writes the file of golden ones, with every library of `MAKERS` installed: Django, passlib, pwdlib,
-argon2-cffi, Flask-Security, werkzeug, and `@better-auth/utils` in the folder that the variable
-BETTER_AUTH names. The tests read that file, and make fresh ones with those that they find.
+writes the reference hashes. All libraries of `MAKERS` must be installed: Django, passlib, pwdlib,
+argon2-cffi, Flask-Security, werkzeug, and `@better-auth/utils` in the folder of the environment
+variable BETTER_AUTH. Tests read that file, and create new hashes with the installed libraries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 PEPPER = "146585145368132386173505678016728509634"
 PASSWORDS = ("correct horse battery", "Pässwörter sind größer – 密码", "long enough " * 8)  # noqa: RUF001
-# What its own documentation shows, at github.com/firebase/scrypt: nobody outside can make more.
+# The example of github.com/firebase/scrypt; only Firebase can create such hashes.
 FIREBASE = {
     "made_by": "firebase/scrypt, README",
     "kind": "firebase",
@@ -31,7 +31,7 @@ FIREBASE = {
     "NC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==",
 }
 
-# Told whether it shall cost as little as it can: else it costs what it does as a library comes.
+# Parameters: the password, and whether to use the lowest cost instead of the library's default.
 Make = Callable[[str, bool], str]
 ARGON2 = {"time_cost": 1, "memory_cost": 1024, "parallelism": 1}
 
@@ -94,7 +94,7 @@ def argon2(kind: str) -> Make:
 
 
 def flask_security(scheme: str, **cheap: int) -> Make:
-    """Through an application, whose forms bring each password into one form of Unicode first."""
+    """Hash through an application, which first normalizes the password (Unicode)."""
 
     def make(password: str, cheaply: bool) -> str:
         from flask import Flask
@@ -128,7 +128,7 @@ def better_auth(password: str, _cheaply: bool) -> str:
     return found.stdout.strip()
 
 
-# By the distribution that makes them: the module to look for, and its kinds.
+# By distribution: the module to import, and a function for each kind of hash.
 MAKERS: dict[str, tuple[str, dict[str, Make]]] = {
     "Werkzeug": (
         "werkzeug",
@@ -157,8 +157,8 @@ MAKERS: dict[str, tuple[str, dict[str, Make]]] = {
             "pbkdf2_sha512": passlib("pbkdf2_sha512"),
             "scrypt": passlib("scrypt", {"rounds": 10}),
             "argon2": passlib("argon2", ARGON2),
-            "bcrypt, as PHP has it": passlib("bcrypt", {"rounds": 4}, ident="2y", rounds=10),
-            "bcrypt, an older one": passlib("bcrypt", {"rounds": 4}, ident="2a", rounds=10),
+            "bcrypt, PHP prefix": passlib("bcrypt", {"rounds": 4}, ident="2y", rounds=10),
+            "bcrypt, older prefix": passlib("bcrypt", {"rounds": 4}, ident="2a", rounds=10),
             "bcrypt_sha256": passlib("bcrypt_sha256", {"rounds": 4}),
             "bcrypt_sha256, version 1": passlib("bcrypt_sha256", {"rounds": 4}, version=1),
         },
@@ -180,15 +180,15 @@ MAKERS: dict[str, tuple[str, dict[str, Make]]] = {
 
 
 def installed() -> Iterator[tuple[str, str, Make]]:
-    """Who is there to make fresh ones, and of which kinds."""
+    """Return library, kind and function for each installed library."""
     for library, (module, kinds) in MAKERS.items():
         if find_spec(module) is not None:
             yield from ((library, kind, make) for kind, make in kinds.items())
 
 
 def golden() -> Iterator[dict[str, str]]:
-    """The first password's at what its library's hashes cost; the others are about their letters
-    and their length."""
+    """Return the reference hashes: the first password at the library's default cost, the others,
+    which test characters and length, at the lowest cost."""
     makers = [*installed()]
     if "BETTER_AUTH" in os.environ:
         makers.append(("better-auth", "scrypt", better_auth))
@@ -206,7 +206,7 @@ def golden() -> Iterator[dict[str, str]]:
 
 
 def _would_be_cut(password: str, kind: str) -> bool:
-    """Plain bcrypt takes 72 bytes, and nobody's users have more."""
+    """Return whether bcrypt would ignore the end of the password: it reads 72 bytes."""
     return len(password.encode()) > 72 and kind.startswith("bcrypt") and "256" not in kind
 
 

@@ -1,4 +1,4 @@
-"""Small applications of somebody else's, with a Frontdesk in them."""
+"""Small applications that mount Frontdesk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def settings_with_active(*statuses: str) -> HostSettings:
 
 
 def plain_app(database_url: str = "sqlite://", **config: Any) -> tuple[Flask, SQLAlchemy]:
-    """A host before Frontdesk: its application and its database."""
+    """Return an application without Frontdesk, and its database."""
     host = Flask("host")
     host.config.update(SQLALCHEMY_DATABASE_URI=database_url, **config)
     return host, SQLAlchemy(host, model_class=ServiceBase)
@@ -38,7 +38,7 @@ def plain_app(database_url: str = "sqlite://", **config: Any) -> tuple[Flask, SQ
 def host_with(
     *blueprints: tuple[Blueprint, str], frontdesk: Frontdesk | None = None, **options: Any
 ) -> Flask:
-    """A plain application in memory with these blueprints at these prefixes and nothing else."""
+    """Return an application with an in-memory database and only these blueprints."""
     host, db = plain_app()
     options = {"settings": HostSettings(), "account_model": Account, **options}
     (frontdesk or Frontdesk()).init_app(host, db, **options)
@@ -50,7 +50,7 @@ def host_with(
 
 
 def make_host(database_url: str) -> Flask:
-    """It mounts health and tasks, and answers everything else, errors too, in its own way."""
+    """Return an application that mounts health and tasks, and has its own error handlers."""
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = database_url
     db = SQLAlchemy(host, model_class=ServiceBase)
@@ -60,7 +60,7 @@ def make_host(database_url: str) -> Flask:
 
     @host.get("/own")
     def own() -> str:
-        raise ZeroDivisionError("the host's own trouble")
+        raise ZeroDivisionError("an error of the host")
 
     @host.get("/slashed/")
     def slashed() -> str:

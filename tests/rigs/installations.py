@@ -26,8 +26,8 @@ from .traffic import Client, Ledger, migrate_with_accounts, sign_in_clients, sto
 
 RECEIVERS = 5
 ACCOUNTS = 3000
-# What each kind of request is answered, whatever becomes of the mails.
-ANSWERS = {
+# The status of each kind of request, whether or not emails are delivered.
+STATUSES = {
     "account": 200,
     "revoked": 401,
     "write": 201,
@@ -35,17 +35,17 @@ ANSWERS = {
     "broadcast": 201,
     "recovery": 200,
 }
-# Shorter than the fault, through which a request would wait that waited for its end at all.
+# Shorter than the fault: no request may wait for the end of the fault.
 FAULT_SECONDS = 3.5
-ANSWERED_WITHIN = 2.5
-BACK_WITHIN = 60.0
-# What is looked for takes seconds, so that none of it passes between two requests.
+RESPONSE_SECONDS = 2.5
+RECOVERY_SECONDS = 60.0
+# Seconds between two requests. The faults last longer, so that requests are sent during each fault.
 PAUSE = 0.1
 
 
 @dataclass
 class AcceptedMessages:
-    """What the service has said that it sends."""
+    """Messages that the service accepted for delivery."""
 
     titles: list[str] = field(default_factory=list)
     recoveries: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Installation:
     log: Path
     sink: Sink
     mail: TcpProxy
-    # The accounts that broadcasts go to: their ids, and their addresses.
+    # Recipients of the broadcasts: email addresses by account id.
     receivers: dict[int, str]
     accepted: AcceptedMessages = field(default_factory=AcceptedMessages)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1000))
@@ -69,7 +69,7 @@ class Installation:
 
     @contextmanager
     def mail_unavailable(self, how: str) -> Iterator[None]:
-        """It accepts and says nothing; or not even that somebody is there is heard of it."""
+        """Make the mail server silent, or unreachable."""
         if how == "silent":
             self.mail.silent = True
         else:
@@ -86,7 +86,7 @@ class Installation:
 
     @contextmanager
     def traffic(self) -> Iterator[Ledger]:
-        """Everybody's requests, broadcasts and recoveries; none may notice anything."""
+        """Send requests, broadcasts and password recoveries, and check that none fails."""
         self.sink.received.clear()
         self.accepted = AcceptedMessages()
         boss = Client(self.port).sign_in("boss@example.com", PASSWORD)
@@ -109,23 +109,23 @@ class Installation:
         more = {"broadcast": broadcast, "recovery": recover}
         with traffic(self.port, active, revoked, PAUSE, **more) as ledger:
             yield ledger
-        assert {kind: ledger.statuses(kind) for kind in ANSWERS} == {
-            kind: {status} for kind, status in ANSWERS.items()
+        assert {kind: ledger.statuses(kind) for kind in STATUSES} == {
+            kind: {status} for kind, status in STATUSES.items()
         }
-        assert max(ledger.slowest(kind) for kind in ANSWERS) < ANSWERED_WITHIN
+        assert max(ledger.slowest(kind) for kind in STATUSES) < RESPONSE_SECONDS
         assert set(ledger.acknowledged) <= stored_titles(self.port)
         assert "Unhandled" not in self.log.read_text()
 
-    def assert_all_sent(self, most_doubles: int = 0) -> None:
-        """Every mail comes within a minute, and no more of them twice than had an unknown end."""
+    def assert_all_sent(self, most_duplicates: int = 0) -> None:
+        """Wait until each email has arrived, with at most `most_duplicates` duplicates."""
         wanted = set(self.accepted.recoveries)
-        within(BACK_WITHIN, lambda: self.waiting == 0 and wanted <= set(self.sink.receivers))
-        came = Counter((mail.message["Subject"], mail.to) for mail in self.sink.received)
+        within(RECOVERY_SECONDS, lambda: self.waiting == 0 and wanted <= set(self.sink.receivers))
+        arrived = Counter((mail.message["Subject"], mail.to) for mail in self.sink.received)
         addresses = self.receivers.values()
         expected = {(title, address) for title in self.accepted.titles for address in addresses}
-        broadcasts = {key for key in came if key[0].startswith("Broadcast ")}
+        broadcasts = {key for key in arrived if key[0].startswith("Broadcast ")}
         assert broadcasts == expected
-        assert sum(came.values()) - len(came) <= most_doubles
+        assert sum(arrived.values()) - len(arrived) <= most_duplicates
         rows = "(SELECT DISTINCT notification_id, receiver_id FROM frontdesk_inbox) AS pairs"
         assert self.service.count(rows) == self.service.count("frontdesk_inbox")
         assert self.service.count("frontdesk_deliveries WHERE state <> 'sent'") == 0

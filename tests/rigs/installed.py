@@ -1,4 +1,4 @@
-"""The wheel, made and installed once for a run of the suite."""
+"""The wheel, built and installed once for a run of the suite."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A Python with the wheel installed, and our dependencies lent to it."""
+    """Return a Python with the wheel installed, which imports this environment's dependencies."""
     home = tmp_path_factory.mktemp("clean") / "venv"
     venv.create(home, symlinks=True)
-    made = str(home / "bin" / "python")
-    purelib = run("-c", "import sysconfig; print(sysconfig.get_path('purelib'))", python=made)
-    lent = Path(purelib.strip()) / "lent.pth"
-    lent.write_text(f"{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
-    # pytest compiles in a way of its own, and what else runs here compiles what it imports.
+    program = str(home / "bin" / "python")
+    purelib = run("-c", "import sysconfig; print(sysconfig.get_path('purelib'))", python=program)
+    path_file = Path(purelib.strip()) / "path_file.pth"
+    path_file.write_text(f"{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
+    # Python compiles modules when it imports them, and pytest compiles differently.
     options = ("--no-deps", "--no-index", "--no-compile", "-q")
-    run("-m", "pip", "--python", made, "install", *options, str(wheel))
-    return made
+    run("-m", "pip", "--python", program, "install", *options, str(wheel))
+    return program
 
 
 @contextmanager
 def serve(python: str, script: str, folder: Path) -> Iterator[str]:
-    """The address of an example's server: a script that is given its port, run in its folder."""
+    """Run an example's server, a script that takes the port, and yield its URL."""
     port = free_port()
     process = subprocess.Popen(
         [python, "-c", script, str(port)],
@@ -67,7 +67,7 @@ def run(
         env=bare_environment(
             PIP_DISABLE_PIP_VERSION_CHECK="1",
             SECRET_KEY="a key that only the tests of examples know",
-            # As in the rest of the suite: a hash of a quarter of a second shows nothing more.
+            # As in the rest of the suite: slow password hashes would test nothing more.
             FRONTDESK_AUTH__BCRYPT_ROUNDS="4",
             **environment,
         ),

@@ -1,7 +1,7 @@
-"""Processes that act until they are killed: `python -m tests.rigs.killed_actions URL 100`.
+"""Kills processes that change accounts: `python -m tests.rigs.killed_actions URL 100`.
 
-Each is forked from a warm process, and killed some milliseconds after its first action, in the
-middle of a later one.
+Each process is forked from a warm process and killed a few milliseconds after its first action,
+during a later action.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from app.accounts.service import Accounts
 from app.core.context import service
 from config import Settings
 
-MOST_SECONDS = 0.015
+MAX_SECONDS = 0.015
 PASSWORD = "a password never seen before"
 
 
 def main(url: str, times: int) -> None:
     settings: Any = Settings(
-        SECRET_KEY="the key of those that are killed, long enough",
+        SECRET_KEY="the key of the killed processes, long enough",
         CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"},
         AUTH={"BCRYPT_ROUNDS": 4},
     )
     app = create_app(settings)
-    _one_life(app, report=lambda: None)
+    _change_accounts(app, report=lambda: None)
     with app.app_context():
         app.extensions["sqlalchemy"].engine.dispose()
     for _ in range(times):
@@ -40,24 +40,24 @@ def main(url: str, times: int) -> None:
 
 
 def _kill_one(app: Flask) -> None:
-    ready, tell = os.pipe()
+    ready, report_end = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             while True:
-                _one_life(app, report=lambda: os.write(tell, b"."))
+                _change_accounts(app, report=lambda: os.write(report_end, b"."))
         finally:
             os._exit(1)
-    os.close(tell)
+    os.close(report_end)
     assert os.read(ready, 1) == b"."
-    time.sleep(random.uniform(0, MOST_SECONDS))
+    time.sleep(random.uniform(0, MAX_SECONDS))
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     os.close(ready)
     assert os.WTERMSIG(status) == signal.SIGKILL
 
 
-def _one_life(app: Flask, report: Any) -> None:
+def _change_accounts(app: Flask, report: Any) -> None:
     with app.app_context():
         accounts = service(Accounts)
         account: Any = accounts.create(f"{secrets.token_hex(8)}@example.com", PASSWORD)

@@ -1,6 +1,5 @@
-"""A machine of our own with a real systemd: this one's disk, under a layer that takes the writes.
-
-It has this one's programs and network, and none of its services.
+"""A container with a real systemd (systemd-nspawn), over a copy-on-write layer of this machine's
+disk. The container has this machine's programs and network, and none of its services.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ class Machine:
         self._leader = leader
 
     def run(self, commands: str, *, check: bool = True) -> str:
-        """What a shell of the machine's root says to them; it stops at the first that fails."""
+        """Run a shell script as root and return its output; the first error ends the script."""
         done = subprocess.run(
             [
                 "nsenter",
@@ -46,10 +45,10 @@ class Machine:
 @contextmanager
 def machine(folder: Path) -> Iterator[Machine]:
     if os.geteuid() != 0 or shutil.which("systemd-nspawn") is None:
-        missing("a machine of our own needs systemd-nspawn, and root")
+        missing("systemd-nspawn is not installed, or the user is not root")
     with ExitStack() as stack:
         root = stack.enter_context(_layered(folder))
-        # Enabled here, for the sake of others.
+        # Services that are enabled on this machine.
         for wanted in (root / "etc/systemd/system").glob("*.wants"):
             shutil.rmtree(wanted)
         (root / "etc/machine-id").unlink(missing_ok=True)
@@ -73,7 +72,7 @@ def _layered(folder: Path) -> Iterator[Path]:
 def _mounted(kind: str, where: Path, *options: str) -> Iterator[None]:
     done = subprocess.run(["mount", "-t", kind, *options, kind, where], capture_output=True)
     if done.returncode:
-        missing(f"a machine of our own needs to mount: {done.stderr.decode().strip()}")
+        missing(f"cannot mount: {done.stderr.decode().strip()}")
     try:
         yield
     finally:

@@ -1,6 +1,6 @@
-"""Node's programs for the tests: a folder with a package.json, and its packages beside it.
+"""npm packages that tests use: each folder with a package.json.
 
-`python -m tests.rigs.npm` installs all of them, else each when it is first needed.
+`python -m tests.rigs.npm` installs all packages; otherwise a test installs what it needs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class CannotRun(Exception):
-    """This machine cannot run it; the text says what is missing."""
+    """A program or package is missing on this machine; the message names it."""
 
 
 def install(folder: Path) -> None:
@@ -34,7 +34,7 @@ def install(folder: Path) -> None:
 def tool(name: str) -> str:
     path = shutil.which(name)
     if path is None:
-        raise CannotRun(f"{name} is not installed, and some of the tests need it")
+        raise CannotRun(f"{name} is not installed")
     return path
 
 

@@ -1,4 +1,4 @@
-"""Pictures made for the tests: good ones, odd ones and hostile ones."""
+"""Images for the tests: valid, unusual and malicious ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plain(kind: str, size: tuple[int, int] = (64, 48)) -> bytes:
 
 
 def quarters(size: tuple[int, int] = (60, 60)) -> Image.Image:
-    """Red and green above, blue and white below: every turn and every mirroring shows."""
+    """Return an image with four colors, which shows each rotation and reflection."""
     image = Image.new("RGB", size, RED)
     half = (size[0] // 2, size[1] // 2)
     image.paste(GREEN, (half[0], 0, *size))
@@ -40,7 +40,7 @@ def quarters(size: tuple[int, int] = (60, 60)) -> Image.Image:
 
 
 def photograph(orientation: int, kind: str = "JPEG") -> bytes:
-    """A picture as a telephone takes it: turned by a tag, and telling where and with what."""
+    """Return a photo as a phone takes it, with EXIF orientation, location and camera model."""
     exif = Image.Exif()
     exif[0x0112] = orientation
     exif[0x010F] = "SecretCameraMaker"
@@ -66,14 +66,14 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def hollow_png(width: int, height: int, body: bytes = b"") -> bytes:
-    """A black-and-white picture of which only the header need be true."""
+    """Return a black-and-white image with a valid header and any data."""
     header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
     chunks = _chunk(b"IHDR", header) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + chunks
 
 
 def hollow_webp(width: int, height: int) -> bytes:
-    """A WebP whose header tells of other sizes than its data."""
+    """Return a WebP with a size in the header that differs from its data."""
     whole = bytearray(saved(Image.new("RGB", (64, 64)), "WEBP", lossless=True))
     flags = int.from_bytes(whole[21:25], "little") & ~(2**28 - 1)
     whole[21:25] = (flags | (width - 1) | ((height - 1) << 14)).to_bytes(4, "little")
@@ -87,13 +87,13 @@ def hollow_gif(width: int, height: int) -> bytes:
 
 
 def bomb_png(width: int = 13_340, height: int = 13_340) -> bytes:
-    """A black-and-white picture of 178 megapixels in about 21 kB."""
+    """Return a black-and-white image of 178 megapixels in about 21 kB."""
     row = b"\x00" * (1 + (width + 7) // 8)
     return hollow_png(width, height, zlib.compress(row * height, 9))
 
 
 def scan_bomb_jpeg(scans: int) -> bytes:
-    """A progressive JPEG whose last scan comes again and again."""
+    """Return a progressive JPEG that repeats its last scan."""
     whole = saved(Image.new("L", (64, 64)), "JPEG", progressive=True)
     last_scan = whole[whole.rindex(b"\xff\xda") : -2]
     return whole[:-2] + last_scan * scans + whole[-2:]
@@ -107,7 +107,7 @@ def animated(kind: str) -> bytes:
     )
 
 
-# Hostile ones: little to send and much to decode, each in its own way.
+# Malicious images: small files that are expensive to decode.
 
 
 def flat_png(
@@ -119,7 +119,7 @@ def flat_png(
     interlaced: bool = False,
     more: bytes = b"",
 ) -> bytes:
-    """A whole picture of one colour; `kind` is PNG's: 0 grey, 2 RGB, 3 palette, 6 RGBA."""
+    """Return an image of one color; `kind` is PNG's: 0 gray, 2 RGB, 3 palette, 6 RGBA."""
     bits = depth * {0: 1, 2: 3, 3: 1, 6: 4}[kind]
     passes = _ADAM7 if interlaced else [(0, 0, 1, 1)]
     size = 0
@@ -151,8 +151,8 @@ _ADAM7 = [
 ]
 
 
-def wordy_png(texts: int = 60) -> bytes:
-    """Compressed texts that are larger by a thousand, and twice and four times that as Python's."""
+def text_bomb_png(texts: int = 60) -> bytes:
+    """Return a PNG with compressed texts that expand a thousandfold, and more as Python strings."""
     text = zlib.compress("\N{GRINNING FACE}".encode() + b"x" * (2**20 - 8), 9)
     chunks = (
         _chunk(b"iTXt", b"Comment%d\x00\x01\x00\x00\x00" % number + text) for number in range(texts)
@@ -161,14 +161,14 @@ def wordy_png(texts: int = 60) -> bytes:
 
 
 def animated_png(side: int) -> bytes:
-    """Its first frame asks for the background to be kept in hand for the next one."""
+    """Return an animated PNG that makes decoders keep the background of its first frame."""
     control = struct.pack(">IIIIIHHBB", 0, side, side, 0, 0, 1, 10, 1, 0)
     more = _chunk(b"acTL", struct.pack(">II", 1000, 0)) + _chunk(b"fcTL", control)
     return flat_png(side, side, more=more)
 
 
 class _Bits:
-    """Bits in WebP's order."""
+    """Writes bits in WebP's order."""
 
     def __init__(self) -> None:
         self.value = self.count = 0
@@ -188,7 +188,7 @@ class _Bits:
         return bytes(self.whole)
 
 
-# A code that has one symbol, which so takes no bits.
+# A Huffman code with one symbol, which takes no bits.
 _ONE_SYMBOL = ((1, 1), (0, 1), (0, 1), (0, 1))
 
 
@@ -213,7 +213,7 @@ def _flat_frame(width: int, height: int) -> bytes:
 
 
 def flat_webp(width: int, height: int) -> bytes:
-    """A whole picture of one colour, in some thirty bytes whatever its size."""
+    """Return an image of one color, in about thirty bytes at any size."""
     return _webp((b"VP8L", _flat_frame(width, height)))
 
 
@@ -226,10 +226,10 @@ def animated_webp(side: int, frames: int = 1000) -> bytes:
 
 
 def many_codes_webp(side: int = 1024) -> bytes:
-    """One megapixel, of which each tile of sixteen pixels brings five code tables of its own."""
+    """Return one megapixel with five code tables for each tile of sixteen pixels."""
     bits = _lossless(side, side)
     bits.put((0, 1), (0, 1), (1, 1), (0, 3), (0, 1))
-    # Two codes in which each of 256 symbols has eight bits, then three that take none.
+    # Two codes with eight bits for each of 256 symbols, then three codes with one symbol.
     eight_bits = [(0, 1), (8, 4), *[(0, 3)] * 11, (1, 3), (1, 1), (3, 3), (254, 8)]
     bits.put(*eight_bits * 2, *_ONE_SYMBOL * 3)
     tiles = (side // 4) ** 2
@@ -243,7 +243,7 @@ _TURNED = [int(f"{byte:08b}"[::-1], 2) for byte in range(256)]
 
 
 def hollow_jpeg(width: int, height: int, *, mode: str = "RGB", **options: Any) -> bytes:
-    """A JPEG whose header tells of another size than its data has."""
+    """Return a JPEG with a size in the header that differs from its data."""
     whole = bytearray(saved(Image.new(mode, (64, 64)), "JPEG", **options))
     start = max(whole.find(b"\xff\xc0"), whole.find(b"\xff\xc2"))
     whole[start + 5 : start + 9] = struct.pack(">HH", height, width)
@@ -251,14 +251,14 @@ def hollow_jpeg(width: int, height: int, *, mode: str = "RGB", **options: Any) -
 
 
 def _tags(count: int, size: int) -> bytes:
-    """A block of tags, each of which says that its value is most of the block."""
+    """Return a block of tags with overlapping values, each almost as large as the block."""
     head = b"II*\x00" + struct.pack("<IH", 8, count)
     tags = [struct.pack("<HHII", 0x8000 + tag, 7, size - 16, 8) for tag in range(count)]
     return (head + b"".join(tags)).ljust(size, b"\x00")
 
 
 def many_tags_jpeg(blocks: int = 60) -> bytes:
-    """EXIF in as many segments as the file has room for, which is read as one block."""
+    """Return a JPEG with the largest possible EXIF block, in many segments."""
     block = _tags(2000, blocks * 65_000)
     segments = b"".join(
         b"\xff\xe1" + struct.pack(">H", len(part) + 8) + b"Exif\x00\x00" + part
@@ -272,8 +272,8 @@ def many_tags_png() -> bytes:
     return flat_png(64, 64, more=_chunk(b"eXIf", _tags(2000, 4_000_000)))
 
 
-def wordy_gif(size: int = 5_000_000) -> bytes:
-    """One comment in blocks of 255 bytes, put together one by one."""
+def comment_bomb_gif(size: int = 5_000_000) -> bytes:
+    """Return a GIF with one comment of many blocks, which decoders concatenate one by one."""
     blocks = (b"\xff" + b"x" * 255) * (size // 256)
     whole = plain("GIF")
     start = whole.rindex(b"\x2c")
@@ -284,7 +284,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "png of 178 megapixels": bomb_png,
     "png of 16 bits, interlaced": lambda: flat_png(4000, 4000, depth=16, interlaced=True),
     "png with a palette": lambda: flat_png(4000, 4000, kind=3, more=_chunk(b"tRNS", b"\x80")),
-    "png of many words": wordy_png,
+    "png of many texts": text_bomb_png,
     "png of many tags": many_tags_png,
     "png that moves": lambda: animated_png(4000),
     "webp of 39.7 megapixels": lambda: flat_webp(6300, 6300),
@@ -292,7 +292,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "webp of 7.8 megapixels": lambda: flat_webp(2800, 2800),
     "webp that moves": lambda: animated_webp(2800),
     "webp of many codes": many_codes_webp,
-    "webp that lies": lambda: hollow_webp(2800, 2800),
+    "webp with a false size": lambda: hollow_webp(2800, 2800),
     "jpeg of 40 megapixels": lambda: hollow_jpeg(8000, 5000),
     "jpeg of 40 megapixels, progressive": lambda: hollow_jpeg(8000, 5000, progressive=True),
     "jpeg of 40 megapixels, progressive and sharp": lambda: hollow_jpeg(
@@ -305,7 +305,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "jpeg of many scans": lambda: scan_bomb_jpeg(40),
     "jpeg of many tags": many_tags_jpeg,
     "gif of 16 megapixels": lambda: saved(Image.new("P", (4000, 4000)), "GIF"),
-    "gif that lies": lambda: hollow_gif(65_535, 65_535),
-    "gif of many words": wordy_gif,
+    "gif with a false size": lambda: hollow_gif(65_535, 65_535),
+    "gif of a long comment": comment_bomb_gif,
     "five mebibytes": lambda: plain("PNG").ljust(5 * 2**20, b"\x00"),
 }

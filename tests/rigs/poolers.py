@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 
 from .backends import free_port, missing, wait_for_port
 
-# Nothing about time zones or prepared statements: as Debian has it.
+# No setting for time zones or prepared statements, as in Debian's configuration.
 _SETTINGS = """
 [databases]
 * = host={host} port={server} user={user}
@@ -38,7 +38,7 @@ def pgbouncer(database_url: str, mode: str) -> Iterator[str]:
         missing("pgbouncer is not installed")
     url = make_url(database_url)
     port = free_port()
-    # It refuses to run as root, and another user may not enter the tests' own folders.
+    # PgBouncer refuses to run as root, and other users cannot enter pytest's folders.
     command = [str(program)]
     if os.geteuid() == 0:
         command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *command]
@@ -46,7 +46,7 @@ def pgbouncer(database_url: str, mode: str) -> Iterator[str]:
         folder = Path(name)
         folder.chmod(0o755)
         file = folder / "pgbouncer.ini"
-        # Few, so that clients of transaction mode share them; a session keeps one for itself.
+        # Few, so that clients share connections in transaction mode; a session keeps one.
         size = 4 if mode == "transaction" else 20
         file.write_text(
             _SETTINGS.format(

@@ -1,5 +1,5 @@
-"""A Postfix of our own, set up as an ordinary relay: it asks for a full name, relays for nobody
-who has not signed in, and hands on what it takes."""
+"""A Postfix server, configured as a typical relay: it requires a full host name and authentication,
+and forwards each email it accepts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ setgid_group = postdrop
 inet_interfaces = 127.0.0.1
 inet_protocols = ipv4
 myhostname = {name}
-# This machine is a stranger like any other.
+# Clients on this machine are not trusted either.
 mynetworks = 192.0.2.0/24
 mydestination =
 alias_maps =
@@ -91,11 +91,11 @@ mech_list: PLAIN LOGIN
 @dataclass
 class Postfix:
     port: int
-    # Where TLS is expected from the first byte.
+    # Port for implicit TLS.
     tls_port: int
-    # What it hands on arrives here.
+    # Receives the forwarded emails.
     sink: Sink
-    # The file that its certificate's authority is in.
+    # File with the certificate of the certificate authority.
     authority: Path
 
 
@@ -113,9 +113,9 @@ def postfix() -> Iterator[Postfix]:
     if not any(Path("/usr/lib").glob("*/sasl2/libplain.so")):
         missing("libsasl2-modules is not installed")
     if os.geteuid() != 0:
-        missing("Postfix is started by root alone")
+        missing("Postfix can be started only by root")
     with ExitStack() as stack:
-        # Not in pytest's folder, which Postfix's own user may not enter.
+        # Not in pytest's folder, which Postfix's user cannot enter.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="postfix-")))
         folder.chmod(0o755)
         sink = stack.enter_context(smtp_sink())

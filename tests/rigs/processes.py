@@ -1,4 +1,4 @@
-"""The service in processes of its own, which may be killed."""
+"""The service in separate processes, which tests can kill."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .servers import GUNICORN, checkout_environment
 
 
 class Service:
-    """Settings of one installation, and the processes that are started with them."""
+    """The settings of an installation, and the processes started with them."""
 
     def __init__(self, backend: Backend, folder: Path, **environment: str) -> None:
         self.engine = sa.create_engine(backend.database_url)
@@ -57,7 +57,7 @@ class Service:
 
     @contextmanager
     def worker(self, processes: int = 2) -> Iterator[subprocess.Popen[bytes]]:
-        """A Celery worker with so many processes that send; killed at the end."""
+        """Run a Celery worker with `processes` child processes; kill it at the end."""
         options = ["-c", str(processes), "-l", "ERROR"]
         process = self.start("celery", "-A", "wsgi:celery", "worker", *options)
         try:
@@ -65,7 +65,7 @@ class Service:
         finally:
             kill(process)
 
-    def people(self, count: int) -> None:
+    def add_accounts(self, count: int) -> None:
         rows = [
             {
                 "email": f"p{number}@example.com",
@@ -89,7 +89,7 @@ class Service:
             return int(connection.execute(sa.text(f"SELECT count(*) FROM {table}")).scalar_one())
 
     def end_leases(self) -> None:
-        """As if half a minute had passed."""
+        """Expire the leases of deliveries, as if half a minute had passed."""
         with self.engine.begin() as connection:
             connection.execute(
                 sa.text("UPDATE frontdesk_deliveries SET due_at = '2026-01-01 00:00:00'"
@@ -101,14 +101,14 @@ class Service:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """The process with all that it has started, without a word."""
+    """Kill the process and all processes it started."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait(timeout=10)
 
 
-def within(seconds: float, true: Callable[[], bool]) -> None:
+def within(seconds: float, is_done: Callable[[], bool]) -> None:
     until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "It did not happen in time"
+    while not is_done():
+        assert time.monotonic() < until, f"not done within {seconds} seconds"
         time.sleep(0.02)

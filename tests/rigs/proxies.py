@@ -1,4 +1,4 @@
-"""The proxies of deploy/proxies/, as they are but for ports, certificate and folders."""
+"""Reverse proxies as configured in deploy/proxies/, except ports, certificate and folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .servers import ROOT, bare_environment
 
 FOLDER = ROOT / "deploy" / "proxies"
 
-# A sample is written for a machine of its own; the test's has other ports, and no root's folders.
+# nginx needs its own folders and must stay in the foreground.
 _NGINX = """
 {user}
 daemon off;
@@ -56,11 +56,11 @@ class Proxy:
         headers: Mapping[str, str] = {},
         client: str = "127.0.0.1",
     ) -> Answer:
-        """Over TLS, from an address of this machine's choice."""
+        """Send a request over TLS from the loopback address `client`."""
         connection = self.connect(client)
         try:
             self.begin(connection, method, path, len(body), headers)
-            # Who refuses a body need not read it.
+            # A server that rejects a request need not read its body.
             with contextlib.suppress(OSError):
                 connection.send(body)
             answer = connection.getresponse()
@@ -69,11 +69,11 @@ class Proxy:
             connection.close()
 
     def connect(self, client: str = "127.0.0.1") -> http.client.HTTPSConnection:
-        trusting = ssl.create_default_context()
-        trusting.check_hostname = False
-        trusting.verify_mode = ssl.CERT_NONE
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
         return http.client.HTTPSConnection(
-            "127.0.0.1", self.port, timeout=10, source_address=(client, 0), context=trusting
+            "127.0.0.1", self.port, timeout=10, source_address=(client, 0), context=context
         )
 
     @staticmethod
@@ -92,15 +92,15 @@ class Proxy:
 
 @contextmanager
 def proxy(kind: str, service: int, folder: Path, second: int | None = None) -> Iterator[Proxy]:
-    """`nginx`, `haproxy` or `caddy` in front of the service at a port of this machine, or at two:
-    the sample's second server, which is a comment there."""
+    """Run `nginx`, `haproxy` or `caddy` in front of the service at port `service`; `second` enables
+    the second server, which is a comment in the configuration."""
     if shutil.which(kind) is None:
         missing(f"{kind} is not installed")
     folder.mkdir()
     port = free_port()
     certificate(folder)
     command = _PREPARED[kind](port, service, folder, second)
-    # Caddy keeps what it was told there.
+    # Caddy saves its configuration in XDG_CONFIG_HOME.
     environment = bare_environment(XDG_CONFIG_HOME=str(folder))
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)
@@ -132,7 +132,7 @@ def _nginx(port: int, service: int, folder: Path, second: int | None) -> list[st
     if second:
         changed["# server 10.0.0.2:8000 "] = f"server 127.0.0.1:{second} "
     _write("nginx.conf", folder, changed)
-    # The folders of a test are its user's alone.
+    # Only the test's user can enter pytest's folders.
     user = "user root;" if os.geteuid() == 0 else ""
     (folder / "main.conf").write_text(_NGINX.format(folder=folder, user=user))
     return ["nginx", "-p", str(folder), "-c", f"{folder}/main.conf", "-e", "stderr"]

@@ -1,4 +1,4 @@
-"""Requests that come at once, each from a client of its own."""
+"""Concurrent requests, each from a separate client."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 from app.testing.client import Api
 
 
-def run_concurrently(*acts: Callable[[], int]) -> list[int]:
-    """Their results in order of size: who of them was first is left to chance."""
-    barrier = Barrier(len(acts))
+def run_concurrently(*actions: Callable[[], int]) -> list[int]:
+    """Start all functions at the same moment and return their results, sorted."""
+    barrier = Barrier(len(actions))
 
-    def start_together(act: Callable[[], int]) -> int:
+    def start_together(action: Callable[[], int]) -> int:
         barrier.wait()
-        return act()
+        return action()
 
-    with ThreadPoolExecutor(len(acts)) as threads:
-        return sorted(threads.map(start_together, acts))
+    with ThreadPoolExecutor(len(actions)) as threads:
+        return sorted(threads.map(start_together, actions))
 
 
 def request(api: Api, method: str, path: str, **options: Any) -> Callable[[], int]:
-    """A request to be sent later, which tells its status."""
+    """Return a function that sends the request and returns its status."""
 
     def send() -> int:
         headers = {"Authorization": f"Bearer {api.token}"}

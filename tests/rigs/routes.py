@@ -1,4 +1,4 @@
-"""The routes of an application, for tests that ask each of them."""
+"""The routes of an application, for tests that request each route."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from werkzeug.routing import Rule
 
 
 def api_rules(app: Flask) -> list[Rule]:
-    """Without the console's pages, which answer in their own way."""
+    """Return the API's routes, without the console's pages."""
     return [rule for rule in app.url_map.iter_rules() if not rule.endpoint.startswith("console.")]

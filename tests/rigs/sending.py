@@ -1,4 +1,4 @@
-"""One request of thousands: as by a test client, without what it does beside that."""
+"""Requests without a test client, for tests that send thousands of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from flask import Flask
 from flask.testing import EnvironBuilder
 from werkzeug.test import TestResponse, run_wsgi_app
 
-_CALLER = {"REMOTE_ADDR": "127.0.0.1"}
+_ENVIRONMENT = {"REMOTE_ADDR": "127.0.0.1"}
 
 
 def send(app: Flask, path: str, **request: Any) -> TestResponse:
-    """A client is a new class each time, and takes a long URL apart twice more for its cookies,
-    of which there are none here but those that the request names."""
-    builder = EnvironBuilder(app, path, environ_base=_CALLER, **request)
+    """Send a request: a test client would create a class and parse the URL twice more to look for
+    stored cookies."""
+    builder = EnvironBuilder(app, path, environ_base=_ENVIRONMENT, **request)
     try:
-        asked = builder.get_request()
+        request_sent = builder.get_request()
     finally:
         builder.close()
-    return TestResponse(*run_wsgi_app(app, asked.environ), asked)
+    return TestResponse(*run_wsgi_app(app, request_sent.environ), request_sent)

@@ -1,4 +1,4 @@
-"""Real servers, for what a test client cannot show."""
+"""Real servers, for tests that a test client cannot run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ GRANIAN = ("app.server.granian",)
 
 
 def bare_environment(**more: str) -> dict[str, str]:
-    """What a process needs to run, and nothing that sets the service up."""
-    kept = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")
-    return {name: os.environ[name] for name in kept if name in os.environ} | more
+    """Return the environment that a process needs, without any setting of the service."""
+    names = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")
+    return {name: os.environ[name] for name in names if name in os.environ} | more
 
 
 def checkout_environment(**more: str) -> dict[str, str]:
@@ -42,7 +42,7 @@ class Server:
     process: subprocess.Popen[bytes]
 
     def workers(self) -> list[int]:
-        """The processes that answer."""
+        """Return the ids of the worker processes."""
         path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in path.read_text().split()]
 
@@ -52,7 +52,7 @@ class Server:
 
 @contextmanager
 def gunicorn(settings: Mapping[str, str], log: Path, *options: str) -> Iterator[int]:
-    """The service under gunicorn as in production; gives its port."""
+    """Run the service under gunicorn as in production and yield its port."""
     with gunicorn_server(settings, log, *options) as server:
         yield server.port
 
@@ -71,7 +71,7 @@ def granian_server(settings: Mapping[str, str], log: Path) -> Iterator[Server]:
         yield server
 
 
-# Both keep the promises for which a test takes either.
+# For tests that must pass with both servers.
 SERVERS = {"gunicorn": gunicorn_server, "granian": granian_server}
 
 
@@ -96,7 +96,7 @@ def _server(
 
 
 def send_raw(port: int, sent: bytes) -> str:
-    """Send bytes as they are, and read the answer until the server closes or falls silent."""
+    """Send bytes and return the response, until the server closes the connection."""
     received = b""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
         connection.sendall(sent)

@@ -1,4 +1,4 @@
-"""Clients that take their time: each opens a connection and says little on it, or nothing."""
+"""Slow clients: each opens a connection and sends few bytes, or none."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SlowClient:
             if self.drop:
                 self.connection.sendall(self.drop)
         except OSError:
-            pass  # the server has closed, and what it said before can still be read
+            pass  # the server has closed the connection; its response can still be read
         try:
             while chunk := self.connection.recv(4096):
                 self.received += chunk
@@ -58,7 +58,7 @@ def open_slowly(port: int, manner: tuple[bytes, bytes], count: int) -> list[Slow
 
 @contextmanager
 def dripping(clients: list[SlowClient], every: float = 0.5) -> Iterator[None]:
-    """While the block runs, each of them sends its next drop now and then."""
+    """Make each client send its next bytes every `every` seconds while the block runs."""
     over = Event()
 
     def drip() -> None:

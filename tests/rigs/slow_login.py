@@ -1,4 +1,4 @@
-"""A host whose logins take seconds, for servers that must answer others meanwhile."""
+"""An application with sign-ins that take seconds, to test that servers handle other requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages of the sign-in policy that a test adds to an application and takes away again."""
+"""Stages of the sign-in policy that a test adds to an application."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.auth.sign_in.policy import Challenge, SignIn, Stage
 
 
 class AddedStages(list[Stage]):
-    """The application's own stage, which asks those that are in it: `Parts(sign_in_stages=…)`."""
+    """A stage that runs each stage a test adds: `Parts(sign_in_stages=[AddedStages()])`."""
 
     def __call__(self, sign_in: SignIn) -> Challenge | None:
         for stage in self:

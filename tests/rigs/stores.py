@@ -1,4 +1,4 @@
-"""A Redis of our own, which a test may stop: the machine's serves others too."""
+"""A Redis server that a test can stop, unlike the machine's server."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Store:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """It keeps nothing: what it held before is gone."""
+        """Start the server without data."""
         self.process = redis_process(self.folder, self.port)
         wait_for_port(self.port)
 
     def revive(self) -> None:
-        """Whatever was done to it, it answers again."""
+        """Make the server respond again, after it was stopped or paused."""
         self.send(signal.SIGCONT)
         if self.process is None or self.process.poll() is not None:
             self.start()

@@ -15,7 +15,7 @@ class TcpProxy:
         self._target = (host, port)
         self.port = reserved_port()
         self.silent = False
-        # What comes back comes this much later.
+        # Seconds that responses are delayed.
         self.delay = 0.0
         self._pairs: list[socket.socket] = []
         self._forgotten: list[socket.socket] = []
@@ -35,13 +35,13 @@ class TcpProxy:
             threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
     def speak(self) -> None:
-        """End a silence or a slowness; what was held back arrives now."""
+        """End a silence or a delay; data that was held back arrives now."""
         self.silent = False
         self.delay = 0.0
 
     def forget(self) -> None:
-        """As a router that was restarted: nothing goes to and fro for those who are connected, and
-        nobody is told. Who connects anew is let through."""
+        """Drop the data of open connections without closing them, as a restarted router does. New
+        connections work."""
         self._forgotten = list(self._pairs)
 
     def cut(self) -> None:
@@ -52,11 +52,11 @@ class TcpProxy:
         self._drop()
 
     def swallow(self) -> None:
-        """Who connects hears nothing, not even that nobody is there."""
+        """Ignore new connections without refusing them."""
         self.cut()
         self._hole = [socket.create_server(("127.0.0.1", self.port), backlog=0)]
         with suppress(TimeoutError):
-            # The kernel drops whoever comes once the queue is full.
+            # The kernel drops connections when the queue is full.
             while True:
                 self._hole.append(socket.create_connection(("127.0.0.1", self.port), timeout=0.2))
 
@@ -94,7 +94,7 @@ class TcpProxy:
         except OSError:
             pass
         finally:
-            # Closing alone does not wake the thread that reads from the other end.
+            # Closing a socket does not wake the thread that reads from the other socket.
             for end in (source, target):
                 _close(end)
 

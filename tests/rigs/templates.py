@@ -1,6 +1,4 @@
-"""What makes the second application of a process quicker than the first: each has an environment of
-its own, which would compile the same templates anew.
-"""
+"""Shares compiled templates between the applications of a test run."""
 
 from __future__ import annotations
 
@@ -12,23 +10,23 @@ from jinja2 import Environment
 
 
 def cache_templates(patch: pytest.MonkeyPatch) -> None:
-    """Compile a template once for all environments that would make the same of it."""
-    compile_anew: Any = Environment.compile
-    kept: dict[tuple[Any, ...], CodeType] = {}
+    """Compile a template once for all environments that compile it the same way."""
+    compile_template: Any = Environment.compile
+    compiled: dict[tuple[Any, ...], CodeType] = {}
 
     def compile_once(
         self: Environment, source: Any, name: str | None = None, *more: Any, **options: Any
     ) -> Any:
-        key = (source, name, more, *options.items(), *_manners(self, name))
-        if key not in kept:
-            kept[key] = compile_anew(self, source, name, *more, **options)
-        return kept[key]
+        key = (source, name, more, *options.items(), *_key(self, name))
+        if key not in compiled:
+            compiled[key] = compile_template(self, source, name, *more, **options)
+        return compiled[key]
 
     patch.setattr(Environment, "compile", compile_once)
 
 
-def _manners(environment: Environment, name: str | None) -> tuple[Any, ...]:
-    """All of an environment that its code depends on."""
+def _key(environment: Environment, name: str | None) -> tuple[Any, ...]:
+    """Return everything of an environment that compiled templates depend on."""
     escaping = environment.autoescape
     return (
         type(environment),

@@ -15,7 +15,7 @@ from .servers import checkout_environment
 
 
 class TerminalProgram:
-    """`flask --app wsgi …`, whose standard output can be a pipe."""
+    """`flask --app wsgi …`; its standard output can be a pipe."""
 
     def __init__(
         self, database_url: str, *arguments: str, piped: bool = False, **settings: str

@@ -1,4 +1,4 @@
-"""Chromium's virtual authenticator, by the protocol of its developer tools."""
+"""Chromium's virtual authenticator, controlled by the DevTools protocol."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Device:
         self.cdp.send("WebAuthn.setUserVerified", given)
 
     def touches(self, does: bool) -> None:
-        """By itself, whenever it is asked."""
+        """Set whether the device confirms each request without a user."""
         given = {"authenticatorId": self.id, "enabled": does}
         self.cdp.send("WebAuthn.setAutomaticPresenceSimulation", given)
 

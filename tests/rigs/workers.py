@@ -1,5 +1,5 @@
-"""A connection to each worker of a server: which of them takes one is chance, so more are opened
-than are kept."""
+"""A connection to each worker of a server. The kernel chooses the worker of a connection, so more
+connections are opened than are needed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ MOST_OPENED = 400
 
 @contextmanager
 def connections(server: Server, probe: str, count: int) -> Iterator[list[HTTPConnection]]:
-    """One to each of `count` workers, which have all answered."""
+    """Yield one connection to each of `count` workers, all of which have responded."""
     with contextlib.ExitStack() as opened:
-        kept: dict[int, HTTPConnection] = {}
+        by_worker: dict[int, HTTPConnection] = {}
         for _ in range(MOST_OPENED):
             connection = opened.enter_context(
                 contextlib.closing(HTTPConnection("127.0.0.1", server.port, timeout=10))
             )
             connection.request("GET", probe)
             connection.getresponse().read()
-            kept.setdefault(_owner(connection, server), connection)
-            if len(kept) == count:
+            by_worker.setdefault(_owner(connection, server), connection)
+            if len(by_worker) == count:
                 break
-        assert len(kept) == count, f"only {len(kept)} workers have answered"
-        yield list(kept.values())
+        assert len(by_worker) == count, f"only {len(by_worker)} workers have responded"
+        yield list(by_worker.values())
 
 
 def _owner(connection: HTTPConnection, server: Server) -> int:
@@ -44,7 +44,7 @@ def _owner(connection: HTTPConnection, server: Server) -> int:
 
 
 def _inode(local: int, remote: int) -> str:
-    """Of the server's end."""
+    """Return the inode of the server's socket."""
     for line in Path("/proc/net/tcp").read_text().splitlines():
         fields = line.split()
         if fields[1].endswith(f":{local:04X}") and fields[2].endswith(f":{remote:04X}"):

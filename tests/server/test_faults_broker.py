@@ -28,7 +28,7 @@ def test_messages_arrive_after_a_broker_outage(
     celery_installation.sink.before_taking = lambda: time.sleep(0.03)
     with celery_installation.traffic():
         celery_installation.sink.wait_for(20, seconds=30)
-        with broker.away(how):
+        with broker.unavailable(how):
             time.sleep(FAULT_SECONDS)
             assert celery_installation.waiting > 0
         time.sleep(0.5)

@@ -34,7 +34,7 @@ def test_messages_arrive_after_mail_server_outages(installation: Installation) -
                 time.sleep(FAULT_SECONDS)
                 assert installation.waiting > 0
         time.sleep(0.5)
-    installation.assert_all_sent(most_doubles=MAIL_CONNECTIONS)
+    installation.assert_all_sent(most_duplicates=MAIL_CONNECTIONS)
 
 
 def test_messages_arrive_after_delivery_workers_are_killed(
@@ -51,4 +51,4 @@ def test_messages_arrive_after_delivery_workers_are_killed(
     celery_installation.sink.before_taking = lambda: None
     with celery_installation.service.worker(WORKER_PROCESSES):
         # Each killed process was sending one message.
-        celery_installation.assert_all_sent(most_doubles=KILLS * WORKER_PROCESSES)
+        celery_installation.assert_all_sent(most_duplicates=KILLS * WORKER_PROCESSES)

@@ -85,7 +85,7 @@ def test_full_database_disk_rejects_writes_and_recovers(disk: SmallDisk, tmp_pat
             disk.fill(server.workers())
             time.sleep(1.5)
             assert 503 in ledger.statuses("write")
-            disk.make_room(server.workers())
+            disk.free_space(server.workers())
             at = time.monotonic()
             time.sleep(1)
             assert ledger.first_success("write", at) < 2
@@ -106,6 +106,6 @@ def test_full_avatar_disk_rejects_uploads_and_recovers(disk: SmallDisk, tmp_path
         disk.fill(server.workers())
         assert upload(server, active) == 503
         assert active.ask("GET", "/profiles")[0] == 200
-        disk.make_room(server.workers())
+        disk.free_space(server.workers())
         assert upload(server, active) == 200
     assert "Traceback" not in (tmp_path / "log").read_text()

@@ -134,7 +134,7 @@ MOST_EXPENSIVE = [
     "webp of many codes",
     "jpeg of 16 megapixels, progressive, for print",
     "png of 16 bits, interlaced",
-    "png of many words",
+    "png of many texts",
     "five mebibytes",
 ]
 

@@ -1,4 +1,4 @@
-"""axe-core: what a machine can find of the faults that keep people out of a page."""
+"""axe-core: automatic accessibility tests of a page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..npm import install
 
 _HERE = Path(__file__).resolve().parent
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Frames hold mails here, in which no script may answer. What is well is many times what is not, and
-# stays in the browser.
+# Frames contain emails, in which scripts cannot run. Only violations are returned: the list of
+# passed rules is long.
 _RUN = """
 (tags) => axe.run(document, {
   iframes: false,
@@ -21,7 +21,7 @@ _RUN = """
   runOnly: { type: "tag", values: tags },
 }).then(({ violations }) => violations)
 """
-_GRAVE = ("serious", "critical")
+_SERIOUS = ("serious", "critical")
 
 
 @cache
@@ -30,24 +30,24 @@ def _source() -> str:
     return (_HERE / "node_modules" / "axe-core" / "axe.min.js").read_text()
 
 
-def grave_violations(page: Page) -> list[str]:
-    """The lesser ones are printed, for whoever reads a test's output."""
-    told = {each["id"]: (each["impact"], _told(each)) for each in violations(page)}
-    for _, line in told.values():
+def serious_violations(page: Page) -> list[str]:
+    """Return serious violations; minor violations are printed."""
+    lines = {each["id"]: (each["impact"], _describe(each)) for each in violations(page)}
+    for _, line in lines.values():
         print(line)
-    return [line for impact, line in told.values() if impact in _GRAVE]
+    return [line for impact, line in lines.values() if impact in _SERIOUS]
 
 
 def violations(page: Page) -> list[dict[str, Any]]:
-    """Evaluated by the browser's tools, which no Content-Security-Policy stands in the way of; a
-    page without script cannot be asked."""
+    """Run axe through the developer tools, which ignore the Content-Security-Policy; the browser
+    must have scripts enabled."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(_source())
     found: list[dict[str, Any]] = page.evaluate(_RUN, _RULES)
     return found
 
 
-def _told(found: dict[str, Any]) -> str:
+def _describe(found: dict[str, Any]) -> str:
     places = ", ".join(" ".join(map(str, node["target"])) for node in found["nodes"][:4])
     more = "; ".join(
         check["message"] for node in found["nodes"][:1] for check in node["any"] + node["all"]

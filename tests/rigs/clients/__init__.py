@@ -1,1 +1,1 @@
-"""Generators of clients, and a day's journey with what they have made."""
+"""Client generators, and scenarios that use the generated clients."""

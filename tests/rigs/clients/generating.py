@@ -10,7 +10,7 @@ from ..npm import install, tool
 from ..servers import bare_environment
 
 HERE = Path(__file__).resolve().parent
-_KEPT = ("journey.ts", "journey.py", "redocly.yaml", "spectral.yaml", "orval.config.json")
+_FILES = ("journey.ts", "journey.py", "redocly.yaml", "spectral.yaml", "orval.config.json")
 _QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_COLOR": "1"}
 
 
@@ -20,7 +20,7 @@ class Workshop:
     def __init__(self, folder: Path, document: bytes) -> None:
         install(HERE)
         self.folder = folder
-        for name in (*_KEPT, "tsconfig.json", "python.yaml", "package.json"):
+        for name in (*_FILES, "tsconfig.json", "python.yaml", "package.json"):
             shutil.copy(HERE / name, folder)
         (folder / "node_modules").symlink_to(HERE / "node_modules")
         (folder / "openapi.json").write_bytes(document)

@@ -1,4 +1,4 @@
-"""htmx as its project publishes it."""
+"""htmx, from its npm package."""
 
 from __future__ import annotations
 
