@@ -45,10 +45,9 @@ class RawCookieClient(CookieBrowser):
         super().__init__(app)
         self.client = app.test_client(use_cookies=False)
 
-
-def ask(self, cookie: str, status: int, method: str = "GET", **request: Any) -> Answer:
-    header = {"Cookie": cookie.encode().decode("latin-1")}
-    return self.send(method, "/account", status, headers=header, **request)
+    def ask(self, cookie: str, status: int, method: str = "GET", **request: Any) -> Answer:
+        header = {"Cookie": cookie.encode().decode("latin-1")}
+        return self.send(method, "/account", status, headers=header, **request)
 
 
 def set_cookie(answer: Answer) -> str:
