@@ -54,7 +54,7 @@ TESTED = (
     "tests/profiles/test_avatars.py::test_avatar_is_served_at_the_url_in_the_profile",
     "tests/notifications/test_sms.py",
     "tests/monitoring/test_metrics.py::test_requests_are_counted_by_route_and_status",
-    "tests/monitoring/test_tracing.py::test_a_request_and_all_its_sql_are_one_span",
+    "tests/monitoring/test_tracing.py::test_request_and_its_sql_are_one_span",
     "tests/core/test_docs_page.py::test_only_the_pages_own_files_are_served",
 )
 # A step that takes longer stops the run.

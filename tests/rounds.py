@@ -7,7 +7,7 @@ LONG = (
     "tests/project/test_examples.py",
     "tests/core/test_generated_clients.py",
     "tests/project/test_without_extras.py",
-    "tests/extension/test_foreign_hosts.py",
+    "tests/extension/test_applications.py",
     "tests/core/test_generated_requests.py",
     "tests/auth/test_passkey_fuzzing.py",
     "tests/project/test_site.py",

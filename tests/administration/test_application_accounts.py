@@ -20,7 +20,10 @@ from app.testing.kit import Kit
 from ..rigs.backends import postgres_database
 from ..rigs.hosts import HostSettings
 
-KINDS: dict[str, Any] = {"uuid": (Uuid, uuid4), "text": (String(40), lambda: f"acc {uuid4().hex}")}
+ID_TYPES: dict[str, Any] = {
+    "uuid": (Uuid, uuid4),
+    "text": (String(40), lambda: f"acc {uuid4().hex}"),
+}
 ACCOUNTS = "/staff/accounts"
 
 
@@ -28,7 +31,7 @@ def host_at(url: str, kind: str, **columns: Any) -> Flask:
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = url
     db = SQLAlchemy(host)
-    type_, default = KINDS[kind]
+    type_, default = ID_TYPES[kind]
     key = mapped_column("uid", type_, primary_key=True, default=default)
     members = {"__tablename__": "people", "id": key, **columns}
     model: Any = type("Account", (AccountMixin, db.Model), members)
@@ -52,7 +55,7 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield made
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=ID_TYPES)
 def app(request: pytest.FixtureRequest, url: str) -> Iterator[Flask]:
     host = host_at(url, request.param)
     yield host

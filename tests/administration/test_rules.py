@@ -18,14 +18,14 @@ from ..rigs.racing import request, run_concurrently
 from .admin_api import ACCOUNTS, AdminApi, log_in
 
 # Each route with its body; `{}` is the account's id.
-LOOKING = {
+READ_ROUTES = {
     "list": ("GET", ACCOUNTS, None),
     "get": ("GET", ACCOUNTS + "/{}", None),
     "deliveries": ("GET", ACCOUNTS + "/{}/deliveries", None),
     "memberships": ("GET", ACCOUNTS + "/{}/memberships", None),
     "events": ("GET", ACCOUNTS + "/{}/events", None),
 }
-ACTIONS = {
+ACTION_ROUTES = {
     "unlock": ("POST", ACCOUNTS + "/{}/unlock", None),
     "sign out": ("POST", ACCOUNTS + "/{}/sign-out", None),
     "recovery": ("POST", ACCOUNTS + "/{}/recovery", None),
@@ -34,13 +34,13 @@ ACTIONS = {
     "same role": ("PATCH", ACCOUNTS + "/{}", {"role": "user"}),
     "delete": ("DELETE", ACCOUNTS + "/{}", None),
 }
-MAKING = {"make": ("POST", ACCOUNTS, {"email": "new@example.com"})}
-ROUTES = {**LOOKING, **ACTIONS, **MAKING}
+CREATE_ROUTES = {"create": ("POST", ACCOUNTS, {"email": "new@example.com"})}
+ROUTES = {**READ_ROUTES, **ACTION_ROUTES, **CREATE_ROUTES}
 
 Caller = Callable[[MakePerson], Api]
 
 
-def of_role(role: str) -> Caller:
+def with_role(role: str) -> Caller:
     return lambda person: person(new_name("caller"), role=role).api()
 
 
@@ -57,10 +57,10 @@ def anonymous(person: MakePerson) -> Api:
 
 CALLERS: dict[str, tuple[Caller, int | None]] = {
     "anonymous": (anonymous, 401),
-    "user": (of_role("user"), 403),
+    "user": (with_role("user"), 403),
     "suspended admin": (suspended, 401),
-    "admin": (of_role("admin"), None),
-    "root": (of_role("root"), None),
+    "admin": (with_role("admin"), None),
+    "root": (with_role("root"), None),
 }
 
 
@@ -71,16 +71,16 @@ def test_access_to_a_user_by_role(person: MakePerson, caller: str, route: str) -
     make, status = CALLERS[caller]
     method, path, body = ROUTES[route]
     sent: dict[str, Any] = {} if body is None else {"json": body}
-    expected = status or (201 if route == "make" else 200)
+    expected = status or (201 if route == "create" else 200)
     make(person).send(method, path.format(ada.id), expected, **sent)
 
 
-@for_each("route", ACTIONS)
+@for_each("route", ACTION_ROUTES)
 @pytest.mark.parametrize("role", ["admin", "root"])
 def test_admin_can_only_read_other_admins(person: MakePerson, role: str, route: str) -> None:
     other = person(new_name("other"), role=role)
-    api = of_role("admin")(person)
-    method, path, body = ACTIONS[route]
+    api = with_role("admin")(person)
+    method, path, body = ACTION_ROUTES[route]
     sent: dict[str, Any] = {} if body is None else {"json": body}
     refused = api.send(method, path.format(other.id), 403, **sent)
     assert refused.json["code"] == "not_authorized"
@@ -90,7 +90,7 @@ def test_admin_can_only_read_other_admins(person: MakePerson, role: str, route: 
 @pytest.mark.parametrize("role", ["admin", "root"])
 def test_only_root_creates_admins(person: MakePerson, admin_api: AdminApi, role: str) -> None:
     ada = person("ada")
-    admin = AdminApi(of_role("admin")(person))
+    admin = AdminApi(with_role("admin")(person))
     admin.change(ada, 403, role=role)
     admin.create("new@example.com", 403, role=role)
     assert admin_api.change(ada, role=role).json["role"] == role
@@ -125,18 +125,18 @@ def test_last_active_root_is_kept(person: MakePerson, root: Person, admin_api: A
     assert admin_api.read(root)["role"] == "root"
 
 
-TURNING: dict[str, dict[str, Any]] = {
+DEMOTIONS: dict[str, dict[str, Any]] = {
     "demote": {"method": "PATCH", "json": {"role": "user"}},
     "suspend": {"method": "PATCH", "json": {"status": "suspended"}},
     "delete": {"method": "DELETE"},
 }
 
 
-@pytest.mark.parametrize("how", TURNING)
+@pytest.mark.parametrize("how", DEMOTIONS)
 def test_concurrent_demotions_keep_one_root(app: Flask, person: MakePerson, how: str) -> None:
     for turn in range(4):
         ada, bob = (person(f"{name}{turn}", role="root") for name in ("ada", "bob"))
-        action = TURNING[how]
+        action = DEMOTIONS[how]
         answers = run_concurrently(
             request(ada.api(), path=f"{ACCOUNTS}/{bob.id}", **action),
             request(bob.api(), path=f"{ACCOUNTS}/{ada.id}", **action),
@@ -164,7 +164,7 @@ def test_former_admin_loses_access(person: MakePerson, admin_api: AdminApi) -> N
 
 @only_on("sqlite")
 def test_unknown_account_is_not_found(admin_api: AdminApi) -> None:
-    for method, path, body in (*ACTIONS.values(), *list(LOOKING.values())[1:]):
+    for method, path, body in (*ACTION_ROUTES.values(), *list(READ_ROUTES.values())[1:]):
         sent: dict[str, Any] = {} if body is None else {"json": body}
         for account_id in (999, 10**30):
             admin_api.api.send(method, path.format(account_id), 404, **sent)

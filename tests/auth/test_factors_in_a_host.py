@@ -14,7 +14,7 @@ from app.testing.client import Api
 from app.testing.kit import Kit
 from app.testing.people import Person
 
-from ..extension.test_account_ids import KINDS, account_model, with_tables, written
+from ..extension.test_account_ids import ID_TYPES, account_model, id_in_json, with_tables
 from ..rigs.hosts import HostSettings
 from .factors import challenge, enrolled, finish
 
@@ -25,7 +25,7 @@ class Settings(HostSettings):
     )
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=ID_TYPES)
 def app(request: pytest.FixtureRequest) -> Flask:
     """Return an application with a session that expires objects on commit, as by default."""
     host = Flask("host")
@@ -74,7 +74,7 @@ def test_mfa_from_enrollment_to_reset(frontdesk: Kit, ada: Person) -> None:
     assert here.delete(f"/trusted-devices/{device['id']}").json["id"] == device["id"]
     root = frontdesk.account("root", role="root", prefix="/desk")
     as_root = Mounted(root.app, "/desk", root.token())
-    reset = as_root.delete(f"/admin/accounts/{written(ada)}/authenticators").json
+    reset = as_root.delete(f"/admin/accounts/{id_in_json(ada)}/authenticators").json
     assert reset == {"authenticators": 1}
     here.get("/account", 401)
     api.post("/login", data=form)

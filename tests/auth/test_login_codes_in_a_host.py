@@ -16,7 +16,7 @@ from app.testing.client import Api
 from app.testing.kit import Kit
 from app.testing.people import PASSWORD
 
-from ..extension.test_account_ids import KINDS, account_model, with_tables
+from ..extension.test_account_ids import ID_TYPES, account_model, with_tables
 from ..registration.visitors import code_in
 from ..rigs.hosts import HostSettings
 
@@ -43,7 +43,7 @@ def make_host(kind: str, **options: Any) -> Flask:
     return with_tables(host)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=ID_TYPES)
 def app(request: pytest.FixtureRequest) -> Flask:
     return make_host(request.param)
 

@@ -54,7 +54,7 @@ def host(sink: Sink) -> Flask:
 
 
 @pytest.fixture
-def lane(host: Flask) -> BackgroundMail:
+def transactional(host: Flask) -> BackgroundMail:
     """The transactional email of the application."""
     with host.app_context():
         found = service(OneOffMail)  # type: ignore[type-abstract]
@@ -201,16 +201,18 @@ def test_suppressed_message_is_recorded_and_not_sent(sink: Sink, config: dict[st
     assert sink.received == []
 
 
-def test_sent_emails_emit_the_signal(host: Flask, sink: Sink, lane: BackgroundMail) -> None:
+def test_sent_emails_emit_the_signal(
+    host: Flask, sink: Sink, transactional: BackgroundMail
+) -> None:
     told: list[tuple[Any, Message]] = []
 
     def listen(sender: Flask, message: Message) -> None:
         told.append((sender, message))
 
     with email_dispatched.connected_to(listen):
-        lane.send_soon(Email("ada@example.com", "Hello", "Hi", "<p>Hi</p>"))
+        transactional.send_soon(Email("ada@example.com", "Hello", "Hi", "<p>Hi</p>"))
         sink.wait_for(1)
-        assert lane.flush(5)
+        assert transactional.flush(5)
     ((sender, message),) = told
     assert sender is host
     assert (message.subject, message.recipients) == ("Hello", ["ada@example.com"])
@@ -219,36 +221,38 @@ def test_sent_emails_emit_the_signal(host: Flask, sink: Sink, lane: BackgroundMa
     assert message.msgId == sink.received[0].message["Message-ID"]
 
 
-def test_rejected_email_emits_no_signal(host: Flask, sink: Sink, lane: BackgroundMail) -> None:
+def test_rejected_email_emits_no_signal(
+    host: Flask, sink: Sink, transactional: BackgroundMail
+) -> None:
     sink.receiver_answer = lambda _to: "550 5.1.1 unknown"
     with host.extensions["mail"].record_messages() as recorded:
-        lane.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
-        assert lane.flush(5)
+        transactional.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
+        assert transactional.flush(5)
     assert recorded == []
 
 
 def test_failing_listener_does_not_stop_emails(
-    sink: Sink, lane: BackgroundMail, caplog: pytest.LogCaptureFixture
+    sink: Sink, transactional: BackgroundMail, caplog: pytest.LogCaptureFixture
 ) -> None:
     def listen(_sender: Flask, message: Message) -> None:
         raise LookupError(message.subject)
 
     with email_dispatched.connected_to(listen):
         for number in range(2):
-            lane.send_soon(Email("ada@example.com", f"Number {number}", "Hi", ""))
+            transactional.send_soon(Email("ada@example.com", f"Number {number}", "Hi", ""))
         sink.wait_for(2)
-        assert lane.flush(5)
+        assert transactional.flush(5)
     assert "A listener to Flask-Mail's email_dispatched failed" in caplog.text
 
 
 def test_no_message_is_created_without_listeners(
-    sink: Sink, lane: BackgroundMail, monkeypatch: pytest.MonkeyPatch
+    sink: Sink, transactional: BackgroundMail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
     monkeypatch.setattr(flask_mail, "Message", lambda *_, **__: made.append(1))
-    lane.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
+    transactional.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
     sink.wait_for(1)
-    assert lane.flush(5)
+    assert transactional.flush(5)
     assert made == []
 
 
@@ -269,9 +273,9 @@ def test_flask_mail_is_imported_lazily() -> None:
 
 
 def test_pytest_plugin_emits_the_signal(
-    host: Flask, lane: BackgroundMail, frontdesk_fakes: Fakes
+    host: Flask, transactional: BackgroundMail, frontdesk_fakes: Fakes
 ) -> None:
     with host.extensions["mail"].record_messages() as recorded:
-        lane.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
+        transactional.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
     assert frontdesk_fakes.mails.last("ada@example.com").subject == "Hello"
     assert [message.subject for message in recorded] == ["Hello"]

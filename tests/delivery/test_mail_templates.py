@@ -147,7 +147,7 @@ def test_every_email_has_the_brand(brand: Any) -> None:
     [
         ("COLOR", "red; background: url(//x)"),
         ("LOGO_URL", "javascript:alert(1)"),
-        ("SUPPORT_EMAIL", "nobody"),
+        ("SUPPORT_EMAIL", "no address"),
         ("TEXT_COLOR", "white"),
         ("LINKS", {"Privacy": "/privacy"}),
         ("COLOUR", "#ffffff"),

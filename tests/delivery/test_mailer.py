@@ -37,12 +37,12 @@ def sink(request: pytest.FixtureRequest) -> Iterator[Sink]:
         yield sink
 
 
-def mailer_for(port: int, waits: Timeouts = DEFAULT_TIMEOUTS) -> SmtpMailer:
+def mailer_for(port: int, timeouts: Timeouts = DEFAULT_TIMEOUTS) -> SmtpMailer:
     mail = MailSettings(server="127.0.0.1", port=port, default_sender="desk@example.com")
-    return SmtpMailer(mail, waits)
+    return SmtpMailer(mail, timeouts)
 
 
-def letter(mailer: SmtpMailer, to: str = "ada@example.com") -> MimeMessage:
+def create_message(mailer: SmtpMailer, to: str = "ada@example.com") -> MimeMessage:
     return mailer.writer.write(Email(to, "Hello", "Hi", "<p>Hi</p>"), datetime.now(UTC))
 
 
@@ -50,7 +50,7 @@ def test_many_emails_use_one_connection(sink: Sink) -> None:
     mailer = mailer_for(sink.port)
     with mailer.open() as connection:
         for number in range(5):
-            connection.send(letter(mailer, f"p{number}@example.com"))
+            connection.send(create_message(mailer, f"p{number}@example.com"))
     assert sink.receivers == [f"p{number}@example.com" for number in range(5)]
     assert sink.connections == 1
 
@@ -63,8 +63,8 @@ def test_rejected_receiver_does_not_stop_the_next_email(
     mailer = mailer_for(sink.port)
     with mailer.open() as connection:
         with pytest.raises(kind, match=answer[:3]):
-            connection.send(letter(mailer, "bad@example.com"))
-        connection.send(letter(mailer, "good@example.com"))
+            connection.send(create_message(mailer, "bad@example.com"))
+        connection.send(create_message(mailer, "good@example.com"))
     assert sink.receivers == ["good@example.com"]
 
 
@@ -76,8 +76,8 @@ def test_rejected_message_does_not_stop_the_next_email(
     mailer = mailer_for(sink.port)
     with mailer.open() as connection:
         with pytest.raises(kind):
-            connection.send(letter(mailer, "bad@example.com"))
-        connection.send(letter(mailer, "good@example.com"))
+            connection.send(create_message(mailer, "bad@example.com"))
+        connection.send(create_message(mailer, "good@example.com"))
     assert sink.receivers == ["good@example.com"]
 
 
@@ -85,14 +85,14 @@ def test_dropped_connection_is_unreachable(sink: Sink) -> None:
     sink.message_answer = lambda _to: "drop"
     mailer = mailer_for(sink.port)
     with mailer.open() as connection, pytest.raises(Unreachable):
-        connection.send(letter(mailer))
+        connection.send(create_message(mailer))
 
 
 def test_closing_server_is_unreachable(sink: Sink) -> None:
     sink.receiver_answer = lambda _to: "421 too many messages"
     mailer = mailer_for(sink.port)
     with mailer.open() as connection, pytest.raises(Unreachable, match="421 too many messages"):
-        connection.send(letter(mailer))
+        connection.send(create_message(mailer))
 
 
 def test_connection_limit_of_the_server_causes_a_reconnect(sink: Sink) -> None:
@@ -102,7 +102,7 @@ def test_connection_limit_of_the_server_causes_a_reconnect(sink: Sink) -> None:
     mailer = mailer_for(sink.port)
     with mailer.open() as connection:
         for number in range(5):
-            connection.send(letter(mailer, f"p{number}@example.com"))
+            connection.send(create_message(mailer, f"p{number}@example.com"))
     assert sink.receivers == [f"p{number}@example.com" for number in range(5)]
     assert sink.connections == 3
 
@@ -111,9 +111,9 @@ def test_broken_connection_is_opened_again(sink: Sink) -> None:
     line = TcpProxy("127.0.0.1", sink.port)
     mailer = mailer_for(line.port)
     with mailer.open() as connection:
-        connection.send(letter(mailer, "ada@example.com"))
+        connection.send(create_message(mailer, "ada@example.com"))
         line.restore()
-        connection.send(letter(mailer, "bob@example.com"))
+        connection.send(create_message(mailer, "bob@example.com"))
     assert sink.receivers == ["ada@example.com", "bob@example.com"]
     assert sink.connections == 2
 
@@ -122,22 +122,22 @@ def test_server_lost_between_emails_is_reported(sink: Sink) -> None:
     line = TcpProxy("127.0.0.1", sink.port)
     mailer = mailer_for(line.port)
     with mailer.open() as connection:
-        connection.send(letter(mailer))
+        connection.send(create_message(mailer))
         line.cut()
         with pytest.raises(Unreachable, match="cannot be reached"):
-            connection.send(letter(mailer))
+            connection.send(create_message(mailer))
 
 
 def test_interrupted_email_does_not_affect_the_next(sink: Sink) -> None:
     mailer = mailer_for(sink.port)
 
     def no_database() -> None:
-        raise LookupError("what has left cannot be written down")
+        raise LookupError("the result cannot be stored")
 
     with mailer.open() as connection:
         with pytest.raises(LookupError):
-            connection.send(letter(mailer, "ada@example.com"), no_database)
-        connection.send(letter(mailer, "bob@example.com"))
+            connection.send(create_message(mailer, "ada@example.com"), no_database)
+        connection.send(create_message(mailer, "bob@example.com"))
     assert sink.receivers == ["bob@example.com"]
     assert sink.received[0].message["To"] == "bob@example.com"
     assert b"MAIL FROM" not in sink.received[0].data
@@ -158,7 +158,7 @@ def test_rejection_with_a_closed_connection_is_a_rejection() -> None:
         Thread(target=refuse_and_hang_up, args=(listener,), daemon=True).start()
         mailer = mailer_for(listener.getsockname()[1])
         with mailer.open() as connection, pytest.raises(Refused, match="550 no"):
-            connection.send(letter(mailer))
+            connection.send(create_message(mailer))
 
 
 @contextmanager
@@ -190,7 +190,7 @@ def test_no_message_is_sent_after_a_rejection(after: int, kind: type[DeliveryErr
     with refusing("550 no", after=after) as (port, heard):
         mailer = mailer_for(port)
         with mailer.open() as connection, pytest.raises(kind, match="550 no"):
-            connection.send(letter(mailer))
+            connection.send(create_message(mailer))
     assert heard[3:5] == [b"DATA", b"."]
     assert heard[5] == b"rset"
 
@@ -224,7 +224,7 @@ def test_server_that_stops_responding_is_unreachable() -> None:
         Thread(target=greet_once, args=(listener,), daemon=True).start()
         mailer = mailer_for(listener.getsockname()[1], Timeouts(command=0.3))
         with mailer.open() as connection, pytest.raises(Unreachable):
-            connection.send(letter(mailer))
+            connection.send(create_message(mailer))
 
 
 def test_email_without_a_server_is_a_file_and_its_body_is_not_logged(
@@ -277,7 +277,7 @@ def test_disabled_emails_open_no_connection() -> None:
 @pytest.mark.parametrize("name", ["MAIL_DEFAULT_SENDER", "MAIL_REPLY_TO"])
 def test_invalid_sender_address_stops_the_start(name: str) -> None:
     app = Flask(__name__)
-    app.config[name] = "nobody at all"
+    app.config[name] = "no address"
     with pytest.raises(SettingsError, match=name):
         open_mailer(app, service_settings(ComposedSettings(SECRET_KEY="x")))
 

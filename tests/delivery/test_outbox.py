@@ -24,17 +24,17 @@ from app.workspaces.models import Workspace
 from app.workspaces.service import Workspaces
 
 ORDER, INVOICE = Subject("order", 17), Subject("invoice", 17)
-WITHOUT_A_DOOR = "Cellar"
+WITHOUT_SCREEN = "Cellar"
 
 Put = Callable[..., CountsByChannel]
 
 
-class Rooms:
-    """An address book of workspaces."""
+class WorkspaceAddressBook:
+    """An address book of workspaces, which skips one of them."""
 
     def entries(self, targets: Select[Any]) -> tuple[Select[Any], ColumnElement[str | None]]:
-        cellar = Workspace.name == WITHOUT_A_DOOR
-        return targets, case((cellar, "It has no door"), else_=literal(None, String))
+        has_no_screen = Workspace.name == WITHOUT_SCREEN
+        return targets, case((has_no_screen, "It has no screen"), else_=literal(None, String))
 
     def load(self, ids: Collection[int]) -> Mapping[int, str]:
         found = select(Workspace.id, Workspace.name).where(Workspace.id.in_(ids))
@@ -45,47 +45,49 @@ class Rooms:
 
 
 @dataclass
-class Doorbell:
-    """A channel with receivers other than accounts."""
+class ScreenChannel:
+    """A channel that sends to workspaces."""
 
-    rung: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
     refuses: bool = False
-    name: str = "doorbell"
-    address_book: Rooms = field(default_factory=Rooms)
+    name: str = "screens"
+    address_book: WorkspaceAddressBook = field(default_factory=WorkspaceAddressBook)
 
     def disabled_reason(self) -> str | None:
         return None
 
     @contextmanager
     def open(self) -> Iterator[Send]:
-        def send(message: StoredMessage, room: str, _key: str, before: Callable[[], None]) -> None:
+        def send(
+            message: StoredMessage, workspace: str, _key: str, before: Callable[[], None]
+        ) -> None:
             before()
             if self.refuses:
-                raise Refused("The door is closed")
-            self.rung.append(f"{room}: {message.title}")
+                raise Refused("The screen is off")
+            self.shown.append(f"{workspace}: {message.title}")
 
         yield send
 
 
 @pytest.fixture
-def doorbell(app: Flask) -> Doorbell:
-    doorbell = Doorbell()
+def screens(app: Flask) -> ScreenChannel:
+    screens = ScreenChannel()
     with app.app_context():
         channels = service(Outbox).channels
-        channels.built_in = [*channels.built_in, doorbell]
-        for name in ("Attic", "Library", WITHOUT_A_DOOR):
+        channels.built_in = [*channels.built_in, screens]
+        for name in ("Attic", "Library", WITHOUT_SCREEN):
             service(Workspaces).create_common(name, name.lower())
-    return doorbell
+    return screens
 
 
 @pytest.fixture
-def put(app: Flask, doorbell: Doorbell) -> Put:
-    """A message to all workspaces: `put("Fire drill", about=ORDER)`."""
+def put(app: Flask, screens: ScreenChannel) -> Put:
+    """Store a message to all workspaces: `put("Fire drill", about=ORDER)`."""
 
     def put(title: str = "Fire drill", about: Subject | None = None) -> CountsByChannel:
         message = NewMessage(title=title, message="At noon.")
         with app.app_context(), transaction(current_frontdesk.session):
-            return service(Outbox).put(message, select(Workspace.id), [doorbell.name], about)
+            return service(Outbox).put(message, select(Workspace.id), [screens.name], about)
 
     return put
 
@@ -103,21 +105,21 @@ def stored(app: Flask) -> tuple[int, int]:
 def counts(app: Flask, subject: Subject) -> dict[str, int]:
     with app.app_context():
         found = counts_by_subject(current_frontdesk.session, subject.kind, [subject.id])
-        return found[subject.id]["doorbell"]
+        return found[subject.id]["screens"]
 
 
 def test_receivers_can_be_other_than_accounts(
-    app: Flask, put: Put, engine: ManualEngine, doorbell: Doorbell
+    app: Flask, put: Put, engine: ManualEngine, screens: ScreenChannel
 ) -> None:
     begin = put(about=ORDER)
-    assert begin == {"doorbell": {"pending": 2, "sent": 0, "failed": 0, "skipped": 1}}
+    assert begin == {"screens": {"pending": 2, "sent": 0, "failed": 0, "skipped": 1}}
     engine.deliver()
-    assert sorted(doorbell.rung) == ["Attic: Fire drill", "Library: Fire drill"]
+    assert sorted(screens.shown) == ["Attic: Fire drill", "Library: Fire drill"]
     assert counts(app, ORDER) == {"pending": 0, "sent": 2, "failed": 0, "skipped": 1}
 
 
 def test_deleted_receiver_is_skipped_with_the_channels_reason(
-    app: Flask, put: Put, engine: ManualEngine, doorbell: Doorbell
+    app: Flask, put: Put, engine: ManualEngine, screens: ScreenChannel
 ) -> None:
     put(about=ORDER)
     with app.app_context():
@@ -126,8 +128,8 @@ def test_deleted_receiver_is_skipped_with_the_channels_reason(
         session.commit()
         engine.deliver()
         reasons = session.scalars(select(Delivery.reason).where(Delivery.state == "skipped"))
-        assert sorted(filter(None, reasons)) == ["It has no door", "The workspace is gone"]
-    assert doorbell.rung == ["Library: Fire drill"]
+        assert sorted(filter(None, reasons)) == ["It has no screen", "The workspace is gone"]
+    assert screens.shown == ["Library: Fire drill"]
 
 
 def test_messages_of_one_subject_are_deleted(app: Flask, put: Put) -> None:
@@ -141,13 +143,13 @@ def test_messages_of_one_subject_are_deleted(app: Flask, put: Put) -> None:
 
 
 def test_deleted_messages_are_not_sent(
-    app: Flask, put: Put, engine: ManualEngine, doorbell: Doorbell
+    app: Flask, put: Put, engine: ManualEngine, screens: ScreenChannel
 ) -> None:
     put(about=ORDER)
     with app.app_context(), transaction(current_frontdesk.session):
         delete_messages(current_frontdesk.session, ORDER)
     engine.deliver()
-    assert doorbell.rung == []
+    assert screens.shown == []
 
 
 def test_deletion_belongs_to_the_transaction(app: Flask, put: Put) -> None:
@@ -172,17 +174,17 @@ def test_deliveries_are_deleted_in_batches(app: Flask, put: Put) -> None:
 
 
 def test_failed_deliveries_of_one_subject_are_retried(
-    app: Flask, put: Put, engine: ManualEngine, doorbell: Doorbell
+    app: Flask, put: Put, engine: ManualEngine, screens: ScreenChannel
 ) -> None:
-    doorbell.refuses = True
+    screens.refuses = True
     put(about=ORDER)
     put(about=INVOICE)
     engine.deliver()
-    doorbell.refuses = False
+    screens.refuses = False
     engine.woken.clear()
     with app.app_context():
         assert service(Outbox).retry(subject=ORDER) == 2
-    assert "doorbell" in engine.woken
+    assert "screens" in engine.woken
     engine.deliver()
     assert (counts(app, ORDER)["sent"], counts(app, INVOICE)["failed"]) == (2, 2)
 

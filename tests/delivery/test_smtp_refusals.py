@@ -80,7 +80,7 @@ def test_reply_to_receiver_is_classified(
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        ("550 5.1.1 who is that", SenderRefused),
+        ("550 5.1.1 unknown user", SenderRefused),
         ("553 5.7.1 not your address", SenderRefused),
         ("530 5.7.0 Must issue a STARTTLS command first", SenderRefused),
         ("452 4.3.1 no space left", Unreachable),

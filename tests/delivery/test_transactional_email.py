@@ -22,7 +22,7 @@ def mail(to: str = "ada@example.com") -> Email:
     return Email(to, "Reset", "the token", "<p>the token</p>")
 
 
-def lane_to(port: int) -> BackgroundMail:
+def mail_queue_to(port: int) -> BackgroundMail:
     return BackgroundMail(
         SmtpMailer(MailSettings(server="127.0.0.1", port=port)), lambda: datetime.now(UTC)
     )
@@ -37,14 +37,14 @@ def within(seconds: float, true: Callable[[], bool]) -> None:
 
 def test_email_is_sent_at_once() -> None:
     with smtp_sink() as sink:
-        lane_to(sink.port).send_soon(mail())
+        mail_queue_to(sink.port).send_soon(mail())
         assert sink.wait_for(1, seconds=1)[0].to == "ada@example.com"
 
 
 def test_queueing_does_not_wait_for_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", ())
     started = time.monotonic()
-    lane = lane_to(free_port())
+    lane = mail_queue_to(free_port())
     for _ in range(100):
         lane.send_soon(mail())
     assert time.monotonic() - started < 0.5
@@ -53,7 +53,7 @@ def test_queueing_does_not_wait_for_the_server(monkeypatch: pytest.MonkeyPatch) 
 def test_email_is_retried_until_the_server_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (0.2, 0.2, 0.2, 0.2, 0.2))
     port = free_port()
-    lane = lane_to(port)
+    lane = mail_queue_to(port)
     lane.send_soon(mail())
     assert lane.flush(5)
     with smtp_sink(port) as sink:
@@ -66,7 +66,7 @@ def test_email_is_given_up_and_its_body_is_not_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (0.05, 0.05))
-    lane_to(free_port()).send_soon(mail())
+    mail_queue_to(free_port()).send_soon(mail())
     within(5, lambda: "Given up: the email to ada@example.com, 'Reset'" in caplog.text)
     assert "the token" not in caplog.text
 
@@ -76,7 +76,7 @@ def test_rejected_receiver_is_not_retried_and_does_not_stop_others(
 ) -> None:
     with smtp_sink() as sink:
         sink.receiver_answer = lambda to: "550 no" if to.startswith("bad") else None
-        lane = lane_to(sink.port)
+        lane = mail_queue_to(sink.port)
         for to in ("bad@example.com", "not an address", "good@example.com"):
             lane.send_soon(mail(to))
         sink.wait_for(1, seconds=5)
@@ -92,7 +92,7 @@ def test_sender_rejected_for_one_receiver_does_not_delay_others(
     with smtp_sink() as sink:
         refused = "554 5.7.1 Relay access denied"
         sink.receiver_answer = lambda to: refused if to.startswith("eve") else None
-        lane = lane_to(sink.port)
+        lane = mail_queue_to(sink.port)
         for to in ("eve@example.com", "ada@example.com", "eve@example.com", "bob@example.com"):
             lane.send_soon(mail(to))
         sink.wait_for(2)
@@ -109,7 +109,7 @@ def test_disabled_emails_are_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_forked_process_sends_only_its_emails() -> None:
     with smtp_sink() as sink:
-        lane = lane_to(sink.port)
+        lane = mail_queue_to(sink.port)
         lane.send_soon(mail("parent@example.com"))
         sink.wait_for(1)
         child = os.fork()

@@ -1,4 +1,4 @@
-"""Accounts with ids of every kind: what clients, mails and deliveries say of them is the same."""
+"""Account ids of every type: API, emails and deliveries work the same."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ def uuid_text() -> str:
     return str(uuid.uuid4())
 
 
-# The column of the host's model, and an id that nobody has.
-KINDS: dict[str, tuple[tuple[Any, Any], Any]] = {
+# The column of the application's model, and an id without an account.
+ID_TYPES: dict[str, tuple[tuple[Any, Any], Any]] = {
     "integer": ((Integer, None), 999),
     "big": ((BigInteger, number), 999),
     "uuid": ((Uuid, uuid.uuid4), "00000000-0000-4000-8000-000000000000"),
     "uuid-text": ((Uuid(as_uuid=False), uuid_text), "00000000-0000-4000-8000-000000000000"),
-    "text": ((String(40), word), "nobody"),
+    "text": ((String(40), word), "unknown_id"),
 }
 
 
 def account_model(db: SQLAlchemy, kind: str, schema: str | None = None) -> Any:
-    type_, default = KINDS[kind][0]
+    type_, default = ID_TYPES[kind][0]
     key = mapped_column("uid", type_, primary_key=True, default=default)
     members = {"__tablename__": "people", "__table_args__": {"schema": schema}, "id": key}
     return type("Account", (AccountMixin, db.Model), members)
@@ -114,7 +114,7 @@ def with_tables(host: Flask, schema: str | None = None) -> Flask:
     return host
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=ID_TYPES)
 def kind(request: pytest.FixtureRequest) -> str:
     found: str = request.param
     return found
@@ -122,7 +122,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def database(kind: str) -> Iterator[tuple[str, DatabaseCleaner]]:
-    """On PostgreSQL the accounts lie in a schema of their own."""
+    """On PostgreSQL the accounts are in another schema."""
     with postgres_database(f"frontdesk_ids_{os.getpid()}") as url:
         close_connections(with_tables(host_at(url, kind, SCHEMA), SCHEMA))
         with closing(DatabaseCleaner(url)) as cleaner:
@@ -141,19 +141,19 @@ def app(request: pytest.FixtureRequest, kind: str) -> Iterator[Flask]:
     cleaner.delete_rows()
 
 
-def written(person: Person) -> Any:
-    """Its id, as a client reads and writes it."""
+def id_in_json(person: Person) -> Any:
+    """Return the account's id as clients read and write it."""
     return person.id if isinstance(person.id, int) else str(person.id)
 
 
-def nobody(kind: str) -> Any:
-    return KINDS[kind][1]
+def unknown_id(kind: str) -> Any:
+    return ID_TYPES[kind][1]
 
 
-def test_an_account_signs_in_and_out_and_recovers_its_password(frontdesk: Kit) -> None:
+def test_account_signs_in_and_out_and_resets_its_password(frontdesk: Kit) -> None:
     ada = frontdesk.account("ada")
     api = ada.api()
-    assert api.get("/account").json["id"] == written(ada)
+    assert api.get("/account").json["id"] == id_in_json(ada)
     api.delete("/logout")
     api.get("/account", 401)
     frontdesk.api().post("/password-recovery", json={"email": ada.email})
@@ -165,7 +165,7 @@ def test_an_account_signs_in_and_out_and_recovers_its_password(frontdesk: Kit) -
     assert ada.api().get("/account").json["email"] == ada.email
 
 
-def test_a_profile_with_a_picture_is_found_by_its_accounts_id(frontdesk: Kit, kind: str) -> None:
+def test_profile_with_a_picture_is_found_by_account_id(frontdesk: Kit, kind: str) -> None:
     ada, root = frontdesk.account("ada"), frontdesk.account("root", role="root")
     profile = {
         "first_name": "Ada",
@@ -175,29 +175,29 @@ def test_a_profile_with_a_picture_is_found_by_its_accounts_id(frontdesk: Kit, ki
         "marital_status": "married",
     }
     made = ada.api().post("/profiles", json=profile).json
-    assert made["account_id"] == written(ada)
+    assert made["account_id"] == id_in_json(ada)
     picture = {"avatar": (BytesIO(plain("PNG")), "a.png")}
     assert ada.api().put("/profiles/avatar", data=picture).json["avatar"]
-    assert root.api().get(f"/profiles/{written(ada)}").json["first_name"] == "Ada"
-    changed = root.api().put(f"/profiles/{written(ada)}", json={"city": "London"}).json
+    assert root.api().get(f"/profiles/{id_in_json(ada)}").json["first_name"] == "Ada"
+    changed = root.api().put(f"/profiles/{id_in_json(ada)}", json={"city": "London"}).json
     assert changed["city"] == "London"
-    root.api().get(f"/profiles/{nobody(kind)}", 404)
+    root.api().get(f"/profiles/{unknown_id(kind)}", 404)
     ada.api().delete("/profiles")
 
 
-def test_members_of_a_workspace_are_named_by_their_accounts(frontdesk: Kit, kind: str) -> None:
+def test_workspace_members_are_identified_by_account_id(frontdesk: Kit, kind: str) -> None:
     ada, bob = frontdesk.account("ada"), frontdesk.account("bob")
     api = ada.api()
     member = api.post("/workspaces/ada/members", json={"email": bob.email}).json
-    assert member["account_id"] == written(bob)
-    path = f"/workspaces/ada/members/{written(bob)}"
+    assert member["account_id"] == id_in_json(bob)
+    path = f"/workspaces/ada/members/{id_in_json(bob)}"
     assert api.patch(path, json={"type": "guest"}).json["type"] == "guest"
-    api.patch(f"/workspaces/ada/members/{nobody(kind)}", 404, json={"type": "guest"})
-    assert api.delete(path).json["account_id"] == written(bob)
+    api.patch(f"/workspaces/ada/members/{unknown_id(kind)}", 404, json={"type": "guest"})
+    assert api.delete(path).json["account_id"] == id_in_json(bob)
     api.delete(path, 404)
 
 
-def test_an_invitation_is_accepted_by_its_mail(frontdesk: Kit) -> None:
+def test_invitation_is_accepted_with_the_token_of_its_email(frontdesk: Kit) -> None:
     ada, bob = frontdesk.account("ada"), frontdesk.account("bob")
     ada.api().post("/workspaces/ada/invitations", 201, json={"email": bob.email})
     [mail] = frontdesk.mails.sent
@@ -205,31 +205,31 @@ def test_an_invitation_is_accepted_by_its_mail(frontdesk: Kit) -> None:
     frontdesk.api().get(f"/invitation?token={token}")
     [waiting] = bob.api().get("/invitations").json
     joined = bob.api().post(f"/invitations/{waiting['id']}/accept").json
-    assert joined["account_id"] == written(bob)
+    assert joined["account_id"] == id_in_json(bob)
 
 
-def test_a_broadcast_reaches_the_chosen_accounts(frontdesk: Kit, kind: str) -> None:
+def test_broadcast_reaches_the_selected_accounts(frontdesk: Kit, kind: str) -> None:
     root = frontdesk.account("root", role="root")
     ada, bob, eve = (frontdesk.account(name) for name in ("ada", "bob", "eve"))
     data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
-    body = {"data": data, "account_receiver_ids": [written(ada)]}
-    query = {"account_receiver_ids": [written(bob)]}
+    body = {"data": data, "account_receiver_ids": [id_in_json(ada)]}
+    query = {"account_receiver_ids": [id_in_json(bob)]}
     admin = root.api()
     sent = admin.post("/admin/notifications", 201, json=body, query_string=query).json
-    assert (sent["receivers"], sent["sender_id"]) == (2, written(root))
+    assert (sent["receivers"], sent["sender_id"]) == (2, id_in_json(root))
     frontdesk.deliver()
     assert {mail.to for mail in frontdesk.mails.sent} == {ada.email, bob.email}
     [item] = ada.api().get("/notifications").json
-    assert (item["receiver_id"], item["sender_id"]) == (written(ada), written(root))
+    assert (item["receiver_id"], item["sender_id"]) == (id_in_json(ada), id_in_json(root))
     assert eve.api().get("/notifications").json == []
     counts = admin.get(f"/admin/notifications/{sent['id']}").json["deliveries"]["email"]
     assert counts == {"pending": 0, "sent": 2, "failed": 0, "skipped": 0}
-    body["account_receiver_ids"] = [written(ada), nobody(kind)]
+    body["account_receiver_ids"] = [id_in_json(ada), unknown_id(kind)]
     refused = admin.post("/admin/notifications", 422, json=body)
-    assert str(nobody(kind)) in refused.response.text
+    assert str(unknown_id(kind)) in refused.response.text
 
 
-def test_a_broadcast_to_all_reaches_all(frontdesk: Kit) -> None:
+def test_broadcast_to_all_reaches_all_accounts(frontdesk: Kit) -> None:
     root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
     data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
     root.api().post("/admin/notifications", 201, json={"data": data})
@@ -243,7 +243,7 @@ def test_large_broadcast_reaches_each_account_once(
     monkeypatch.setattr(expansions, "RANGE_SIZE", 2)
     root = frontdesk.account("root", role="root")
     accounts = [root, *(frontdesk.account(f"p{number}") for number in range(6))]
-    chosen = [written(each) for each in accounts[2:]]
+    chosen = [id_in_json(each) for each in accounts[2:]]
     for receivers, wanted in (({}, accounts), ({"account_receiver_ids": chosen}, accounts[2:])):
         data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
         with monkeypatch.context() as patch, app.app_context():
@@ -266,7 +266,7 @@ def test_large_broadcast_reaches_each_account_once(
         assert app.test_cli_runner().invoke(args=["accounts", "delete", late.email]).exit_code == 0
 
 
-def test_an_inbox_is_read_marked_and_emptied(frontdesk: Kit) -> None:
+def test_inbox_is_read_marked_and_emptied(frontdesk: Kit) -> None:
     root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
     data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
     root.api().post("/admin/notifications", 201, json={"data": data})
@@ -287,7 +287,7 @@ def test_deleting_an_account_deletes_its_rows(frontdesk: Kit, app: Flask) -> Non
     sent = root.api().post("/admin/notifications", 201, json={"data": data}).json
     run = app.test_cli_runner()
     listed = run.invoke(args=["accounts", "list"]).output.splitlines()
-    assert {json.loads(line)["id"] for line in listed} == {written(root), written(ada)}
+    assert {json.loads(line)["id"] for line in listed} == {id_in_json(root), id_in_json(ada)}
     assert run.invoke(args=["accounts", "delete", ada.email]).exit_code == 0
     assert len(run.invoke(args=["accounts", "list"]).output.splitlines()) == 1
     assert root.api().get(f"/admin/notifications/{sent['id']}").json["receivers"] == 2
@@ -298,18 +298,18 @@ def root(frontdesk: Kit) -> Api:
     return frontdesk.account("root", role="root").api()
 
 
-@for_each("wrong", ["-", "0x1", "1e3", "{00000000-0000-4000-8000-000000000000}"])
-def test_an_invalid_id_is_not_found(root: Api, wrong: str) -> None:
-    root.get(f"/profiles/{wrong}", 404)
+@for_each("invalid", ["-", "0x1", "1e3", "{00000000-0000-4000-8000-000000000000}"])
+def test_invalid_id_is_not_found(root: Api, invalid: str) -> None:
+    root.get(f"/profiles/{invalid}", 404)
     data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
-    body = {"data": data, "account_receiver_ids": [wrong]}
+    body = {"data": data, "account_receiver_ids": [invalid]}
     root.post("/admin/notifications", 422, json=body)
 
 
-@for_each("far", [2**31, 2**40, 2**63, 2**70, -1, "x" * 300, "\x00", "", None, 1.5])
-def test_an_id_that_no_column_can_hold_is_refused(root: Api, far: Any) -> None:
+@for_each("number", [2**31, 2**40, 2**63, 2**70, -1, "x" * 300, "\x00", "", None, 1.5])
+def test_id_out_of_range_is_rejected(root: Api, number: Any) -> None:
     data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
-    body = {"data": data, "account_receiver_ids": [far]}
+    body = {"data": data, "account_receiver_ids": [number]}
     root.post("/admin/notifications", 422, json=body)
 
 
@@ -332,7 +332,7 @@ def test_openapi_document_has_the_type_of_ids(frontdesk: Kit, kind: str) -> None
     assert isinstance(example["id"], int) is (expected["type"] == "integer")
 
 
-def test_an_unsupported_id_type_is_rejected() -> None:
+def test_unsupported_id_type_is_rejected() -> None:
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db = SQLAlchemy(host)
@@ -342,17 +342,17 @@ def test_an_unsupported_id_type_is_rejected() -> None:
         Frontdesk().init_app(host, db, account_model=model)
 
 
-def test_a_data_export_has_only_the_accounts_data(app: Flask, frontdesk: Kit) -> None:
+def test_data_export_has_only_the_accounts_data(app: Flask, frontdesk: Kit) -> None:
     ada, bob = frontdesk.account("ada", role="admin"), frontdesk.account("bob")
     data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
     for receiver in (ada, bob):
-        body = {"data": data, "account_receiver_ids": [written(receiver)]}
+        body = {"data": data, "account_receiver_ids": [id_in_json(receiver)]}
         ada.api().post("/admin/notifications", 201, json=body)
     export_id = ada.api().post("/account/exports", 202, json={}).json["id"]
     frontdesk.deliver()
     answer = ada.api().get(f"/account/exports/{export_id}/file")
     archive = ZipFile(BytesIO(answer.response.get_data()))
-    assert json.loads(archive.read("account.json"))["id"] == written(ada)
+    assert json.loads(archive.read("account.json"))["id"] == id_in_json(ada)
     counts = {name: archive.read(name).count(b"\n") for name in archive.namelist()}
     assert (counts["inbox.jsonl"], counts["deliveries.jsonl"], counts["sent.jsonl"]) == (1, 1, 2)
     with app.app_context():

@@ -1,4 +1,4 @@
-"""What is missing or in the wrong order is named at the start, with how to mend it."""
+"""Missing or misplaced setup calls stop the start with an error that says how to fix them."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ from app.testing.client import Api
 from ..rigs.hosts import HostSettings, host_with, plain_app
 
 
-def test_the_database_comes_before_frontdesk() -> None:
+def test_init_app_before_the_database_is_rejected() -> None:
     with pytest.raises(SetupError, match=r"Call db\.init_app\(app\) before"):
         Frontdesk().init_app(Flask("host"), SQLAlchemy())
 
 
-def test_a_blueprint_comes_after_frontdesk() -> None:
+def test_blueprint_before_init_app_is_rejected() -> None:
     host, _ = plain_app()
     with pytest.raises(SetupError, match="before registering the blueprint 'tasks'"):
         host.register_blueprint(tasks)
 
 
-def test_another_database_object_is_not_the_applications() -> None:
+def test_database_object_of_another_application_is_rejected() -> None:
     host, _ = plain_app()
     with pytest.raises(SetupError, match="another SQLAlchemy object"):
         Frontdesk().init_app(host, SQLAlchemy())
 
 
-def test_a_second_init_app_is_rejected() -> None:
+def test_second_init_app_is_rejected() -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db, settings=HostSettings())
     with pytest.raises(SetupError, match="twice"):
@@ -60,13 +60,13 @@ def test_a_second_init_app_is_rejected() -> None:
 
 
 @pytest.mark.parametrize("model", [None, AccountMixin, object])
-def test_without_a_mapped_model_auth_cannot_be_mounted(model: type | None) -> None:
+def test_auth_blueprint_without_a_mapped_model_is_rejected(model: type | None) -> None:
     with pytest.raises(SetupError, match="pass account_model=, a mapped class"):
         host_with((auth, "/desk"), account_model=model)
 
 
 @pytest.mark.parametrize("model", [None, AccountMixin])
-def test_without_a_mapped_model_a_guard_answers_500_and_the_log_says_why(
+def test_decorator_without_a_mapped_model_is_500_with_a_logged_reason(
     model: type | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     host = host_with(account_model=model)
@@ -76,7 +76,7 @@ def test_without_a_mapped_model_a_guard_answers_500_and_the_log_says_why(
     assert "pass account_model=" in caplog.text
 
 
-def test_an_application_without_init_app_names_the_fix() -> None:
+def test_missing_init_app_is_an_error_with_the_fix() -> None:
     host = Flask("host")
     host.add_url_rule("/own", "own", account_required(lambda: "in"))
     host.testing = True
@@ -85,18 +85,18 @@ def test_an_application_without_init_app_names_the_fix() -> None:
 
 
 @pytest.mark.parametrize("schema", [LoginRead(), "LoginRead", Account])
-def test_a_schema_is_given_as_its_class(schema: Any) -> None:
+def test_schema_must_be_a_class(schema: Any) -> None:
     with pytest.raises(SetupError, match=r"Schemas\(login=.*: it takes a class derived from"):
         host_with(schemas=Schemas(login=schema))
 
 
-def test_a_login_schema_is_derived_from_ours() -> None:
+def test_login_schema_must_derive_from_login_read() -> None:
     with pytest.raises(SetupError, match=r"would respond without a token: derive it from"):
         host_with(schemas=Schemas(login=type("Greeting", (Schema,), {})))
 
 
 @pytest.mark.parametrize("decorate", [Frontdesk().on, lambda name: Frontdesk().emit(name, None)])
-def test_a_misspelled_event_is_rejected_with_a_suggestion(decorate: Any) -> None:
+def test_misspelled_event_is_rejected_with_a_suggestion(decorate: Any) -> None:
     with (
         host_with().app_context(),
         pytest.raises(SetupError, match=r'Do you mean "account-registered"\?'),
@@ -104,7 +104,7 @@ def test_a_misspelled_event_is_rejected_with_a_suggestion(decorate: Any) -> None
         decorate("account-registred")
 
 
-def test_a_hosts_own_event_is_declared_and_then_heard() -> None:
+def test_declared_event_of_the_application_calls_its_listeners() -> None:
     frontdesk, heard = Frontdesk(), []
     frontdesk.on(frontdesk.event("book-returned"))(lambda book, _options: heard.append(book))
     with host_with(frontdesk=frontdesk).app_context():
@@ -112,12 +112,12 @@ def test_a_hosts_own_event_is_declared_and_then_heard() -> None:
     assert heard == ["Middlemarch"]
 
 
-def test_settings_are_an_object() -> None:
+def test_settings_must_be_an_object() -> None:
     with pytest.raises(SetupError, match="a mapping as settings="):
         host_with(settings={"PROJECT_NAME": "Host"})
 
 
-def test_another_database_than_those_we_know_is_refused() -> None:
+def test_unsupported_database_is_rejected() -> None:
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "mssql+pyodbc://host"
     db = SQLAlchemy()
@@ -127,7 +127,7 @@ def test_another_database_than_those_we_know_is_refused() -> None:
             Frontdesk().init_app(host, db)
 
 
-def test_a_broker_without_celery_aborts_startup() -> None:
+def test_broker_without_celery_stops_the_start() -> None:
     class Brokered(HostSettings):
         CORE = CoreSettings(CELERY_BROKER_URL=SecretStr("redis://127.0.0.1"))
 
@@ -139,7 +139,7 @@ def test_a_broker_without_celery_aborts_startup() -> None:
 
 
 @pytest.mark.parametrize("decorator", ["on", "channel"])
-def test_a_named_hook_requires_a_name(decorator: str) -> None:
+def test_named_hook_requires_a_name(decorator: str) -> None:
     with pytest.raises(SetupError, match=rf'@frontdesk\.{decorator}\("…"\)'):
         getattr(Frontdesk(), decorator)(lambda *_: None)
 
@@ -164,47 +164,54 @@ HOOKS: dict[str, tuple[Register, str]] = {
 }
 
 
-def one_short(account: Any) -> dict[str, Any]:
+def one_parameter(account: Any) -> dict[str, Any]:
     return {}
 
 
 @pytest.mark.parametrize("kind", HOOKS)
-def test_a_hook_with_wrong_parameters_is_rejected_at_registration(kind: str) -> None:
+def test_hook_with_wrong_parameters_is_rejected_at_registration(kind: str) -> None:
     register, arguments = HOOKS[kind]
     with pytest.raises(SetupError) as error:
-        register(one_short)
-    assert f"{kind} is called with ({arguments}), which one_short(account" in str(error.value)
+        register(one_parameter)
+    assert f"{kind} is called with ({arguments}), which one_parameter(account" in str(error.value)
 
 
 @pytest.mark.parametrize("kind", HOOKS)
-def test_a_hook_must_be_callable(kind: str) -> None:
+def test_hook_must_be_callable(kind: str) -> None:
     register, arguments = HOOKS[kind]
     with pytest.raises(SetupError, match=re.escape(f"{kind} takes a function of ({arguments})")):
         register("a name")
 
 
-def injected(account: Any, session: Any, library: Any) -> dict[str, Any]:
+def claims_with_library(account: Any, session: Any, library: Any) -> dict[str, Any]:
     return {}
 
 
-@wraps(injected)
-def injecting(account: Any, session: Any) -> dict[str, Any]:
-    return injected(account, session, "library")
+@wraps(claims_with_library)
+def wrapped_claims(account: Any, session: Any) -> dict[str, Any]:
+    return claims_with_library(account, session, "library")
 
 
 @pytest.mark.parametrize(
-    "hook", [partial(injected, library=1), injecting, mock.Mock(), max, lambda *_, **__: None]
+    "hook",
+    [
+        partial(claims_with_library, library=1),
+        wrapped_claims,
+        mock.Mock(),
+        max,
+        lambda *_, **__: None,
+    ],
 )
-def test_whatever_can_be_called_may_be_a_hook(hook: Any) -> None:
+def test_every_callable_can_be_a_hook(hook: Any) -> None:
     Frontdesk().claims(hook)
 
 
 @pytest.mark.parametrize("guard", [roles_required, workspace_roles_required])
-def test_a_guard_for_roles_is_not_used_without_them(guard: Any) -> None:
+def test_role_decorator_without_roles_is_rejected(guard: Any) -> None:
     with pytest.raises(SetupError, match=f'@{guard.__name__}\\("admin"\\)'):
         guard(lambda: "in")
 
 
-def test_the_services_own_account_fits() -> None:
+def test_account_model_of_the_service_is_accepted() -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db, settings=HostSettings(), account_model=Account)

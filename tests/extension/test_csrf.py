@@ -1,4 +1,4 @@
-"""Flask-WTF's `CSRFProtect` on the whole application, beside our blueprints."""
+"""Flask-WTF's `CSRFProtect` for the application, next to Frontdesk's blueprints."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def host(request: pytest.FixtureRequest) -> Flask:
     return host
 
 
-def test_our_routes_ask_for_no_form_token(host: Flask) -> None:
+def test_frontdesk_routes_need_no_form_token(host: Flask) -> None:
     ada = make_person(host, "ada")
     login = {"username": ada.email, "password": PASSWORD}
     token = Api(host, "/desk").post("/login", data=login).json["access_token"]
@@ -66,7 +66,7 @@ def test_our_routes_ask_for_no_form_token(host: Flask) -> None:
     Api(host, "/outer").post("/tasks/", 201, json={"title": "Water the plants"})
 
 
-def test_the_hosts_own_routes_still_do(host: Flask) -> None:
+def test_application_routes_need_a_form_token(host: Flask) -> None:
     client = host.test_client()
     assert client.post("/own").status_code == 400
     token = client.get("/form").text
@@ -75,16 +75,16 @@ def test_the_hosts_own_routes_still_do(host: Flask) -> None:
 
 def test_flask_wtf_errors_reach_the_applications_handler(host: Flask) -> None:
     @host.errorhandler(CSRFError)
-    def say(error: CSRFError) -> tuple[str, int]:
-        return f"the host says: {error.description}", 400
+    def handle_error(error: CSRFError) -> tuple[str, int]:
+        return f"custom page: {error.description}", 400
 
-    assert host.test_client().post("/own").text == "the host says: The CSRF token is missing."
+    assert host.test_client().post("/own").text == "custom page: The CSRF token is missing."
 
 
 def test_flask_wtf_errors_of_frontdesk_routes_are_problems(host: Flask) -> None:
-    """One that the host protects all the same."""
+    """The application protects every route with an explicit call."""
     protection: Any = host.extensions["csrf"]
     host.before_request(lambda: protection.protect())
-    answer = Api(host, "/outer").post("/tasks/", 400, json={"title": "x"})
-    assert answer.detail == "The CSRF token is missing."
-    assert answer.json["code"] == "bad_request"
+    response = Api(host, "/outer").post("/tasks/", 400, json={"title": "x"})
+    assert response.detail == "The CSRF token is missing."
+    assert response.json["code"] == "bad_request"

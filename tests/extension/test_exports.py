@@ -1,4 +1,4 @@
-"""What the package gives, and that asking for one thing loads no other."""
+"""The public names of the package, and that each module is imported on first use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app import blueprints
 from ..rigs.servers import ROOT, checkout_environment
 
 
-def said_by(code: str) -> str:
+def output_of(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         env=checkout_environment(),
@@ -26,8 +26,8 @@ def said_by(code: str) -> str:
     return done.stdout.strip()
 
 
-def promised(stub: str) -> set[str]:
-    """The names that a stub gives to type checkers."""
+def names_in(stub: str) -> set[str]:
+    """Return the names that a stub declares for type checkers."""
     tree = ast.parse((ROOT / "app" / stub).read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {name.asname or name.name for node in imports for name in node.names}
@@ -36,18 +36,18 @@ def promised(stub: str) -> set[str]:
 @pytest.mark.parametrize(
     ("module", "stub"), [(app, "__init__.pyi"), (blueprints, "blueprints.pyi")]
 )
-def test_the_package_has_the_names_of_its_stub(module: Any, stub: str) -> None:
-    assert set(module.__all__) == promised(stub)
+def test_package_has_the_names_of_its_stub(module: Any, stub: str) -> None:
+    assert set(module.__all__) == names_in(stub)
     for name in module.__all__:
         assert getattr(module, name) is not None
 
 
-def test_a_module_of_the_package_is_loaded_when_it_is_asked_for() -> None:
+def test_modules_are_imported_on_first_use() -> None:
     code = "import sys, app; print('app.blueprints' in sys.modules, app.blueprints.auth.name)"
-    assert said_by(code) == "False auth"
+    assert output_of(code) == "False auth"
 
 
-def test_a_room_is_a_module_though_its_blueprint_has_the_same_name() -> None:
+def test_package_and_its_blueprint_share_a_name() -> None:
     import app.auth.limits
     import app.auth.routes as routes
 
@@ -62,8 +62,8 @@ def test_names_of_a_package_can_be_patched(monkeypatch: pytest.MonkeyPatch) -> N
     assert limits.KNOWN_SECONDS == 1
 
 
-def test_the_pytest_plugin_loads_nothing_of_ours_but_itself() -> None:
+def test_pytest_plugin_imports_no_other_module_of_the_package() -> None:
     code = (
         "import sys, app.testing.plugin; print(sorted(n for n in sys.modules if n[:4] == 'app.'))"
     )
-    assert said_by(code) == "['app.testing', 'app.testing.plugin']"
+    assert output_of(code) == "['app.testing', 'app.testing.plugin']"

@@ -1,4 +1,4 @@
-"""A host on Flask-SQLAlchemy-Lite: an object for engines and sessions, and a base of its own."""
+"""Flask-SQLAlchemy-Lite: the application's base class is separate from the database object."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def host_at(url: str | URL, **options: Any) -> Flask:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def host(request: pytest.FixtureRequest) -> Iterator[Flask]:
     if request.param == "sqlite":
-        yield complete(host_at("sqlite://", account_model=Account))
+        yield add_blueprints_and_tables(host_at("sqlite://", account_model=Account))
         return
     with postgres_database(f"frontdesk_lite_{os.getpid()}") as url:
-        host = complete(host_at(url, account_model=Account))
+        host = add_blueprints_and_tables(host_at(url, account_model=Account))
         yield host
         with host.app_context():
             database_of(host).engine.dispose()
 
 
-def complete(host: Flask) -> Flask:
+def add_blueprints_and_tables(host: Flask) -> Flask:
     host.register_blueprint(blueprints.auth, url_prefix="/in")
     host.register_blueprint(blueprints.profiles, url_prefix="/in/profiles")
     host.register_blueprint(blueprints.notifications, url_prefix="/in/post")
@@ -72,13 +72,13 @@ def accounts_in(host: Flask) -> int:
         return database_of(host).session.scalar(select(func.count()).select_from(Account)) or 0
 
 
-def test_the_accounts_are_in_its_own_table(host: Flask) -> None:
+def test_accounts_are_in_the_applications_table(host: Flask) -> None:
     ada = make_person(host, "ada")
     assert ada.api().get("/in/account").json["email"] == ada.email
     assert accounts_in(host) == 1
 
 
-def test_a_write_is_visible_in_the_next_request(host: Flask) -> None:
+def test_write_is_visible_in_the_next_request(host: Flask) -> None:
     root = make_person(host, "root", role="root").api()
     body = {"data": {"title": "Hello", "message": "x", "channels": ["inapp"]}}
     root.post("/in/mailings", 201, json=body)
@@ -88,26 +88,26 @@ def test_a_write_is_visible_in_the_next_request(host: Flask) -> None:
     assert root.get("/in/post").json == []
 
 
-def test_a_test_of_the_hosts_may_be_rolled_back(host: Flask) -> None:
+def test_rolled_back_undoes_a_test(host: Flask) -> None:
     with rolled_back(host):
         make_person(host, "ada").api().get("/in/account")
         assert accounts_in(host) == 1
     assert accounts_in(host) == 0
 
 
-def test_without_an_account_model_it_does_not_know_where_tables_come() -> None:
+def test_missing_account_model_is_rejected() -> None:
     with pytest.raises(SetupError, match="Flask-SQLAlchemy-Lite has no metadata: pass account_mod"):
         host_at("sqlite://")
 
 
-def test_an_application_with_a_sessionmaker_of_its_own_uses_lite_beside_it(tmp_path: Path) -> None:
+def test_application_can_also_use_another_sessionmaker(tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'own.db'}")
     own_session = sessionmaker(engine)
     Base.metadata.create_all(engine)
     with own_session() as session, session.begin():
         hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
         session.add(Account(email="ada@example.com", password_hash=hashed))
-    host = complete(host_at(engine.url, account_model=Account))
+    host = add_blueprints_and_tables(host_at(engine.url, account_model=Account))
     form = {"username": "ada@example.com", "password": PASSWORD}
     token = Api(host, "/in").post("/login", data=form).json["access_token"]
     Api(host, "/in", token=token).patch("/account", json={"phone": "+41446681800"})
@@ -117,7 +117,7 @@ def test_an_application_with_a_sessionmaker_of_its_own_uses_lite_beside_it(tmp_p
 
 
 @for_each("given", [sessionmaker(), create_engine("sqlite://"), Session()])
-def test_another_database_object_is_refused_with_the_lines_to_write(given: Any) -> None:
+def test_unknown_database_object_is_rejected_with_the_fix(given: Any) -> None:
     with pytest.raises(SetupError) as error:
         Frontdesk().init_app(Flask("host"), given)
     assert str(error.value).startswith(

@@ -44,7 +44,7 @@ def findings(host: Flask) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", ["MAIL_SERVER", "FRONTDESK_MAIL_SERVER"])
 @pytest.mark.parametrize("make", [lambda: None, ComposedSettings])
-def test_a_variable_names_the_mail_server(
+def test_variable_sets_the_mail_server(
     name: str, make: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, SERVER)
@@ -54,20 +54,20 @@ def test_a_variable_names_the_mail_server(
 
 
 @pytest.mark.parametrize("prefix", ["", "FRONTDESK_"])
-def test_dotenv_names_the_mail_server(prefix: str, tmp_path: Path) -> None:
+def test_dotenv_sets_the_mail_server(prefix: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text(f"{prefix}MAIL_SERVER={SERVER}\n{prefix}MAIL_USE_TLS=true\n")
     mail = mail_of(host_with())
     assert (mail.server, mail.use_tls) == (SERVER, True)
 
 
-def test_the_frontdesk_configuration_names_the_mail_server() -> None:
+def test_frontdesk_configuration_sets_the_mail_server() -> None:
     sender = ("Shop", "shop@example.com")
     ours = {"MAIL_SERVER": SERVER, "MAIL_DEFAULT_SENDER": sender}
     mail = mail_of(host_with(FRONTDESK=ours))
     assert (mail.server, mail.default_sender) == (SERVER, "Shop <shop@example.com>")
 
 
-def test_the_applications_own_configuration_is_used_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_application_configuration_takes_precedence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAIL_SERVER", "plain.example.com")
     monkeypatch.setenv("FRONTDESK_MAIL_SERVER", "prefixed.example.com")
     ours = {"MAIL_SERVER": "inner.example.com"}
@@ -83,7 +83,7 @@ def test_the_applications_own_configuration_is_used_first(monkeypatch: pytest.Mo
     ]
 
 
-def test_a_prefixed_variable_that_flask_reads_as_well_is_no_finding(
+def test_prefixed_variable_that_flask_also_reads_is_no_finding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("FRONTDESK_MAIL_USE_TLS", "true")
@@ -94,9 +94,7 @@ def test_a_prefixed_variable_that_flask_reads_as_well_is_no_finding(
     assert findings(host) == []
 
 
-def test_a_variable_that_is_set_to_nothing_keeps_its_default(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_empty_variable_keeps_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MAIL_SERVER", "MAIL_PORT", "MAIL_USE_TLS", "MAIL_USERNAME", "MAIL_PASSWORD"):
         monkeypatch.setenv(name, "")
     mail = mail_of(host_with())
@@ -104,7 +102,7 @@ def test_a_variable_that_is_set_to_nothing_keeps_its_default(
 
 
 @pytest.mark.parametrize("name", ["MAIL_PORT", "FRONTDESK_MAIL_PORT"])
-def test_a_wrong_value_stops_the_start_and_names_the_variable(
+def test_invalid_value_stops_the_start_and_names_the_variable(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "hunter2")
@@ -114,12 +112,12 @@ def test_a_wrong_value_stops_the_start_and_names_the_variable(
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("MAIL_SERVR", "MAIL_SERVER"), ("SMS_PHONE_NUMER", "SMS_PHONE_NUMBER")]
+    ("name", "suggestion"), [("MAIL_SERVR", "MAIL_SERVER"), ("SMS_PHONE_NUMER", "SMS_PHONE_NUMBER")]
 )
-def test_the_doctor_reports_a_misspelt_plain_name(
-    name: str, meant: str, monkeypatch: pytest.MonkeyPatch
+def test_doctor_reports_a_misspelled_plain_name(
+    name: str, suggestion: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = f"The setting {name} does not exist. Do you mean {meant}?"
+    text = f"The setting {name} does not exist. Do you mean {suggestion}?"
     assert findings(host_with(**{name: "x"})) == [("fault", text)]
     monkeypatch.setenv(name, "x")
     assert findings(host_with()) == [("fault", text)]
@@ -133,13 +131,13 @@ def test_names_of_flask_mail_and_of_the_application_are_no_findings(
     assert findings(host_with(MAIL_MAX_EMAILS=5, MAIL_DEBUG=False)) == []
 
 
-def test_the_doctor_reports_a_prefixed_name_in_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_a_prefixed_name_in_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FRONTDESK_MAIL_SERVER", SERVER)
     text = "The service does not read FRONTDESK_MAIL_SERVER. Set MAIL_SERVER instead."
     assert ("fault", text) in findings(create_app())
 
 
-def test_sms_and_the_first_superuser_are_read_from_plain_variables_too(
+def test_sms_and_first_superuser_are_read_from_plain_variables(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SMS_ACCOUNT_SID", "AC1")
@@ -155,7 +153,7 @@ def sink() -> Iterator[Sink]:
         yield running
 
 
-def test_a_recovery_email_leaves_through_the_server_of_the_environment(
+def test_reset_email_is_sent_by_the_server_of_the_environment(
     sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAIL_SERVER", "127.0.0.1")
@@ -171,7 +169,7 @@ def test_a_recovery_email_leaves_through_the_server_of_the_environment(
     sink.wait_for(1)
 
 
-def test_the_settings_page_hides_secrets_of_every_type() -> None:
+def test_settings_command_hides_secrets_of_every_type() -> None:
     class Settings:
         SMS_AUTH_TOKEN = 12345678
         FIRST_SUPERUSER_PASSWORD = "hunter2"

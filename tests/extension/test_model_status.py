@@ -1,4 +1,4 @@
-"""A model that loses a status is refused at the start: its accounts would be locked out later."""
+"""A model that cannot store every status is rejected at the start, before it locks accounts out."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def two_columns(db: Any) -> type[Any]:
 
 
 @pytest.mark.parametrize("make_model", [two_states, two_words])
-def test_a_model_that_loses_a_status_is_refused_with_the_lines_to_add(make_model: Any) -> None:
+def test_model_that_loses_a_status_is_rejected_with_the_fix(make_model: Any) -> None:
     with pytest.raises(SetupError) as error:
         init_app(make_model)
     assert str(error.value).startswith(
@@ -93,5 +93,5 @@ def test_a_model_that_loses_a_status_is_refused_with_the_lines_to_add(make_model
     assert "other_status: Mapped[str | None] = mapped_column(String(50))" in str(error.value)
 
 
-def test_a_model_that_stores_every_status_is_accepted() -> None:
+def test_model_that_stores_every_status_is_accepted() -> None:
     init_app(two_columns)

@@ -1,4 +1,4 @@
-"""Our blueprints in plain applications: alone, at odd prefixes, and twice in a process."""
+"""Frontdesk's blueprints in other applications: alone, at any prefix, and twice in a process."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ALONE = [
 
 
 @pytest.mark.parametrize(("blueprint", "method", "path", "status"), ALONE)
-def test_each_blueprint_works_alone_at_an_odd_prefix(
+def test_blueprint_works_alone_at_an_unusual_prefix(
     blueprint: Blueprint, method: str, path: str, status: int
 ) -> None:
     Api(host_with((blueprint, ODD)), ODD).send(method, path, status)
@@ -55,32 +55,32 @@ def test_each_blueprint_works_alone_at_an_odd_prefix(
 
 @pytest.mark.parametrize(("blueprint", "method", "path", "status"), ALONE)
 @pytest.mark.parametrize("prefix", ["/", "", None])
-def test_each_blueprint_works_alone_at_the_root(
+def test_blueprint_works_alone_at_the_root(
     prefix: Any, blueprint: Blueprint, method: str, path: str, status: int
 ) -> None:
     Api(host_with((blueprint, prefix)), "").send(method, path, status)
 
 
-def test_the_inbox_and_workspaces_work_without_the_auth_blueprint() -> None:
+def test_inbox_and_workspaces_work_without_the_auth_blueprint() -> None:
     frontdesk = Frontdesk()
     frontdesk.use_workspaces()
     host = host_with((workspaces, "/rooms"), (notifications, "/post"), frontdesk=frontdesk)
     ada = make_person(host, "ada")
     assert [room["slug"] for room in ada.api().get("/rooms/").json] == ["ada"]
     with host.app_context():
-        frontdesk.notify("Welcome", "Come in", receivers=[ada.id])
+        frontdesk.notify("Welcome", "Hello", receivers=[ada.id])
     assert ada.api().get("/post/").json[0]["title"] == "Welcome"
 
 
-def test_broadcasts_without_an_account_model_are_answered_500() -> None:
+def test_broadcast_without_an_account_model_is_500() -> None:
     host = host_with((admin_notifications, "/post"), account_model=None)
     data = {"title": "x", "message": "x", "channels": ["inapp"]}
     token = {"Authorization": "Bearer a.b.c"}
-    answer = Api(host, "/post").post("/", 500, json={"data": data}, headers=token)
-    assert answer.detail == "Account model is not configured"
+    response = Api(host, "/post").post("/", 500, json={"data": data}, headers=token)
+    assert response.detail == "Account model is not configured"
 
 
-def test_a_template_of_the_hosts_wins(frontdesk: Kit, app: Flask) -> None:
+def test_application_template_takes_precedence(frontdesk: Kit, app: Flask) -> None:
     app.jinja_loader = DictLoader({"reset_password.txt": "Dear {{ username }}: {{ code }}"})
     ada = frontdesk.account("ada")
     frontdesk.api("/desk").post("/password-recovery", json={"email": ada.email})
@@ -89,23 +89,23 @@ def test_a_template_of_the_hosts_wins(frontdesk: Kit, app: Flask) -> None:
     assert "<" in mail.html
 
 
-def test_a_test_says_when_to_deliver_with_a_database_in_memory_too(frontdesk_fakes: Fakes) -> None:
+def test_fakes_deliver_on_request_with_an_in_memory_database(frontdesk_fakes: Fakes) -> None:
     extension = Frontdesk()
     host = host_with(frontdesk=extension)
     ada = make_person(host, "ada")
     with host.app_context():
-        extension.notify("Welcome", "Come in", channels=["email"], receivers=[ada.id])
+        extension.notify("Welcome", "Hello", channels=["email"], receivers=[ada.id])
     frontdesk_fakes.mails.assert_empty()
     Kit(host, frontdesk_fakes).deliver()
     frontdesk_fakes.mails.assert_sent(ada.email, subject="Welcome")
 
 
 @pytest.mark.parametrize("blueprint", [health, tasks, docs])
-def test_a_blueprint_that_needs_no_account_asks_for_no_account_model(blueprint: Blueprint) -> None:
+def test_blueprint_without_accounts_needs_no_account_model(blueprint: Blueprint) -> None:
     host_with((blueprint, "/desk"), account_model=None)
 
 
-def test_a_whole_sign_in_works_under_a_prefix_with_a_variable() -> None:
+def test_sign_in_works_under_a_prefix_with_a_variable() -> None:
     host = host_with((auth, "/<tenant>/desk"))
     host.url_value_preprocessor(lambda _endpoint, values: values and values.pop("tenant", None))
     make_person(host, "ada")
@@ -114,7 +114,7 @@ def test_a_whole_sign_in_works_under_a_prefix_with_a_variable() -> None:
     Api(host, "/acme/desk", token).get("/account")
 
 
-def test_an_items_links_are_right_at_any_mount() -> None:
+def test_inbox_links_include_the_mount_prefix() -> None:
     frontdesk = Frontdesk()
     host = host_with((auth, ""), (notifications, "/<tenant>/post/2"), frontdesk=frontdesk)
     host.url_value_preprocessor(lambda _endpoint, values: values and values.pop("tenant", None))
@@ -130,7 +130,7 @@ def test_an_items_links_are_right_at_any_mount() -> None:
         assert api.patch(path, environ_overrides=behind).json["links"] == item["links"]
 
 
-def test_a_blueprint_within_a_blueprint_of_the_hosts_answers_in_our_form() -> None:
+def test_nested_blueprint_responds_with_problem_documents() -> None:
     outer = PlainBlueprint("outer", __name__)
     outer.register_blueprint(tasks, url_prefix="/tasks")
     host = host_with()
@@ -138,13 +138,13 @@ def test_a_blueprint_within_a_blueprint_of_the_hosts_answers_in_our_form() -> No
     api = Api(host, "/outer")
     api.post("/tasks/", 201, json={"title": "x"})
     assert api.get("/tasks/7", 404).json["code"] == "task_not_found"
-    answer = api.put("/tasks/7", 405)
-    assert answer.json["code"] == "method_not_allowed"
-    assert "PATCH" in answer.headers["Allow"]
-    assert "X-Request-ID" in answer.headers
+    response = api.put("/tasks/7", 405)
+    assert response.json["code"] == "method_not_allowed"
+    assert "PATCH" in response.headers["Allow"]
+    assert "X-Request-ID" in response.headers
 
 
-def test_a_blueprint_mounted_twice_answers_at_both_places() -> None:
+def test_blueprint_mounted_twice_responds_at_both_prefixes() -> None:
     host = host_with((tasks, "/first"))
     host.register_blueprint(tasks, url_prefix="/second", name="more_tasks")
     for prefix in ("/first", "/second"):
@@ -153,7 +153,7 @@ def test_a_blueprint_mounted_twice_answers_at_both_places() -> None:
         assert Api(host, prefix).get("/1", 404).json["code"] == "task_not_found"
 
 
-def test_operations_keep_their_names_when_more_is_mounted() -> None:
+def test_second_mount_does_not_rename_operations() -> None:
     host = host_with((tasks, "/first"), (docs, ""))
     host.register_blueprint(tasks, url_prefix="/second", name="more_tasks")
     views = PlainBlueprint("views", __name__)
@@ -169,7 +169,7 @@ def test_operations_keep_their_names_when_more_is_mounted() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Multiple schemas resolved")
-def test_a_hosts_schemas_may_have_the_names_of_ours_in_the_document() -> None:
+def test_application_schemas_can_share_names_with_frontdesks() -> None:
     views = PlainBlueprint("views", __name__)
     for path, name in (("/first", "MemberType"), ("/x", "Problem"), ("/zoo", "MemberStatus")):
         schema = Schema.from_dict({"legs": fields.Integer()}, name=name)
@@ -195,17 +195,17 @@ def test_a_hosts_schemas_may_have_the_names_of_ours_in_the_document() -> None:
 
 def test_two_applications_have_separate_hooks() -> None:
     first, second = Frontdesk(), Frontdesk()
-    told: list[str] = []
+    notified: list[str] = []
     first.payload(lambda payload, session: {**payload, "token_type": "first"})
-    second.on("account-logged-in")(lambda account, options: told.append(account.email))
+    second.on("account-logged-in")(lambda account, options: notified.append(account.email))
     one = host_with((auth, ""), frontdesk=first, settings=settings_with_active("fresh"))
     two = host_with((auth, ""), frontdesk=second)
     make_person(one, "ada", status="fresh")
     make_person(two, "bob")
     assert log_in(one, "ada", 200).json["token_type"] == "first"
-    assert told == []
+    assert notified == []
     assert log_in(two, "bob", 200).json["token_type"] == "bearer"
-    assert told == ["bob@example.com"]
+    assert notified == ["bob@example.com"]
 
 
 def test_one_extension_has_separate_state_for_each_application() -> None:
@@ -218,7 +218,7 @@ def test_one_extension_has_separate_state_for_each_application() -> None:
     log_in(two, "ada", 400)
 
 
-def test_a_hook_that_is_registered_late_holds_for_applications_that_are_there() -> None:
+def test_hook_registered_late_applies_to_existing_applications() -> None:
     frontdesk = Frontdesk()
     host = host_with((auth, ""), frontdesk=frontdesk)
     frontdesk.payload(lambda payload, session: {**payload, "token_type": "late"})
@@ -226,7 +226,7 @@ def test_a_hook_that_is_registered_late_holds_for_applications_that_are_there() 
     assert log_in(host, "ada", 200).json["token_type"] == "late"
 
 
-def test_a_logout_affects_one_application_only() -> None:
+def test_logout_affects_one_application_only() -> None:
     one, two = host_with((auth, "")), host_with((auth, ""))
     clients = [make_person(host, "ada").api() for host in (one, two)]
     clients[0].delete("/logout")
@@ -235,16 +235,16 @@ def test_a_logout_affects_one_application_only() -> None:
 
 
 @pytest.fixture
-def guarded_handlers() -> Flask:
-    """A host that answers every error there is in its own words."""
+def app_with_handlers() -> Flask:
+    """An application that handles every error itself."""
     host = host_with((tasks, "/desk/tasks"), (auth, "/desk"))
 
-    def in_own_words(error: Any) -> tuple[str, int]:
-        return "host's words", getattr(error, "code", None) or 500
+    def handle_error(error: Any) -> tuple[str, int]:
+        return "custom error page", getattr(error, "code", None) or 500
 
-    host.register_error_handler(Exception, in_own_words)
+    host.register_error_handler(Exception, handle_error)
     for status in (404, 405, 413, 415, 422, 500):
-        host.register_error_handler(status, in_own_words)
+        host.register_error_handler(status, handle_error)
     return host
 
 
@@ -259,26 +259,28 @@ def guarded_handlers() -> Flask:
         ("GET", "/account", 401, {}),
     ],
 )
-def test_our_routes_keep_our_form_where_the_host_handles_everything(
-    guarded_handlers: Flask, method: str, path: str, status: int, request_: dict[str, Any]
+def test_frontdesk_routes_respond_with_problems_despite_custom_handlers(
+    app_with_handlers: Flask, method: str, path: str, status: int, request_: dict[str, Any]
 ) -> None:
-    answer = Api(guarded_handlers, "/desk").send(method, path, status, **request_)
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert status != 405 or "GET" in answer.headers["Allow"]
+    response = Api(app_with_handlers, "/desk").send(method, path, status, **request_)
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert status != 405 or "GET" in response.headers["Allow"]
 
 
-def test_the_hosts_own_limits_and_headers_are_left_to_it(guarded_handlers: Flask) -> None:
-    @guarded_handlers.after_request
+def test_application_handlers_and_headers_apply(app_with_handlers: Flask) -> None:
+    @app_with_handlers.after_request
     def frame(response: Any) -> Any:
         response.headers["X-Frame-Options"] = "SAMEORIGIN"
         return response
 
-    assert Api(guarded_handlers).send("GET", "/nowhere", 404).response.text == "host's words"
-    headers = Api(guarded_handlers, "/desk").get("/tasks/").headers
+    assert Api(app_with_handlers).send("GET", "/nowhere", 404).response.text == "custom error page"
+    headers = Api(app_with_handlers, "/desk").get("/tasks/").headers
     assert headers.get_all("X-Frame-Options") == ["SAMEORIGIN"]
 
 
-def test_a_host_without_redis_mail_or_celery_recovers_passwords(frontdesk: Kit, app: Flask) -> None:
+def test_password_reset_works_without_redis_mail_server_or_celery(
+    frontdesk: Kit, app: Flask
+) -> None:
     ada = frontdesk.account("ada")
     ada.prefix = "/desk"
     api = frontdesk.api("/desk")

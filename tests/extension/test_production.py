@@ -1,4 +1,4 @@
-"""What endangers production is told at a server's start, or ends it."""
+"""Production checks at a server's start: each misconfiguration is a warning or stops the start."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.extension.production import weakness
 from ..conftest import MakeApp, only_on
 from ..rigs.hosts import host_with
 
-REFUSING = {"CORE__PRODUCTION_CHECKS": "refuse", "FIRST_SUPERUSER_PASSWORD": "battery staple"}
-DANGERS = {
+STRICT = {"CORE__PRODUCTION_CHECKS": "refuse", "FIRST_SUPERUSER_PASSWORD": "battery staple"}
+MISCONFIGURATIONS = {
     "SECRET_KEY is a placeholder from documentation or examples": {"SECRET_KEY": "changethis"},
     "SECRET_KEY has fewer than 32 bytes": {"SECRET_KEY": "hX2-0fJqLw9z"},
     "SECRET_KEY has fewer than 8 different": {"SECRET_KEY": "abcdabcdabcdabcdabcdabcdabcdabcdabcd"},
@@ -24,36 +24,36 @@ DANGERS = {
 
 
 @only_on("sqlite")
-@pytest.mark.parametrize("danger", DANGERS)
+@pytest.mark.parametrize("problem", MISCONFIGURATIONS)
 def test_each_misconfiguration_is_one_warning(
-    danger: str, make_app: MakeApp, capsys: pytest.CaptureFixture[str]
+    problem: str, make_app: MakeApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make_app(**{"FIRST_SUPERUSER_PASSWORD": "battery staple", **DANGERS[danger]})
-    (told,) = (line for line in capsys.readouterr().err.splitlines() if danger in line)
-    assert "WARNING" in told
+    make_app(**{"FIRST_SUPERUSER_PASSWORD": "battery staple", **MISCONFIGURATIONS[problem]})
+    (warning,) = (x for x in capsys.readouterr().err.splitlines() if problem in x)
+    assert "WARNING" in warning
 
 
 @only_on("sqlite")
-@pytest.mark.parametrize("danger", DANGERS)
-def test_a_danger_ends_the_start_where_it_shall(danger: str, make_app: MakeApp) -> None:
-    with pytest.raises(SettingsError, match=danger):
-        make_app(**{**REFUSING, **DANGERS[danger]})
+@pytest.mark.parametrize("problem", MISCONFIGURATIONS)
+def test_misconfiguration_stops_a_strict_start(problem: str, make_app: MakeApp) -> None:
+    with pytest.raises(SettingsError, match=problem):
+        make_app(**{**STRICT, **MISCONFIGURATIONS[problem]})
 
 
 @only_on("sqlite")
-def test_without_a_danger_it_starts(make_app: MakeApp) -> None:
-    assert isinstance(make_app(**REFUSING), Flask)
+def test_correct_configuration_starts(make_app: MakeApp) -> None:
+    assert isinstance(make_app(**STRICT), Flask)
 
 
 @only_on("sqlite")
-def test_commands_and_the_development_server_start_with_any(
+def test_commands_and_development_server_always_start(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLASK_RUN_FROM_CLI", "true")
-    assert isinstance(make_app(**{**REFUSING, "SECRET_KEY": "changethis"}), Flask)
+    assert isinstance(make_app(**{**STRICT, "SECRET_KEY": "changethis"}), Flask)
 
 
-def test_a_host_is_warned_of_its_key_too(caplog: pytest.LogCaptureFixture) -> None:
+def test_application_with_a_weak_key_logs_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     class Settings:
         SECRET_KEY = "dev"
 
@@ -64,9 +64,9 @@ def test_a_host_is_warned_of_its_key_too(caplog: pytest.LogCaptureFixture) -> No
 @pytest.mark.parametrize(
     "key", ["secret", "Change-Me!", "changethischangethischangethischangethis", "dev_secret_key"]
 )
-def test_a_known_key_is_known_in_every_guise(key: str) -> None:
+def test_variants_of_a_known_key_are_recognized(key: str) -> None:
     assert weakness(key) == "is a placeholder from documentation or examples"
 
 
-def test_a_key_that_nobody_knows_is_taken() -> None:
+def test_random_key_is_accepted() -> None:
     assert weakness("wqPzzl1cYHH0Uwtb3mQH6v6i0nkCJd4q") is None

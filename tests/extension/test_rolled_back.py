@@ -64,7 +64,7 @@ def log_in(host: Flask, status: int, password: str = PASSWORD) -> None:
     Api(host, "/api").post("/login", status, data=form)
 
 
-def test_rate_limits_begin_anew_in_every_test(host: Flask) -> None:
+def test_rate_limits_are_reset_after_every_test(host: Flask) -> None:
     for _ in range(3):
         with rolled_back(host):
             make_person(host, "ada")
@@ -76,7 +76,7 @@ def test_rate_limits_begin_anew_in_every_test(host: Flask) -> None:
     log_in(host, 200)
 
 
-def test_the_state_store_keeps_nothing_of_a_test_and_all_from_before(host: Flask) -> None:
+def test_state_store_is_restored_after_a_test(host: Flask) -> None:
     store: Keystore = host.extensions["frontdesk"].keystore
     with host.app_context():
         store.put("before", "here", 60)
@@ -89,25 +89,25 @@ def test_the_state_store_keeps_nothing_of_a_test_and_all_from_before(host: Flask
         assert store.get_many(["before", "within"]) == ["here", None]
 
 
-def test_accounts_of_a_test_are_gone(host: Flask) -> None:
+def test_accounts_of_a_test_are_removed(host: Flask) -> None:
     with rolled_back(host):
         make_person(host, "ada")
     log_in(host, 400)
 
 
-def test_expired_entries_can_be_pruned_meanwhile(host: Flask) -> None:
+def test_expired_entries_can_be_pruned_during_a_test(host: Flask) -> None:
     with rolled_back(host):
         done = host.test_cli_runner().invoke(args=["frontdesk", "prune"])
     assert done.exit_code == 0, done.output
 
 
-def test_service_is_ready_meanwhile(host: Flask) -> None:
+def test_service_is_ready_during_a_test(host: Flask) -> None:
     host.register_blueprint(health)
     with rolled_back(host):
         assert Api(host, prefix="").get("/health/ready").json["status"] == "ok"
 
 
-def test_every_method_of_a_state_store_is_replaced() -> None:
+def test_every_method_of_the_state_store_is_replaced() -> None:
     methods = {name for name in vars(KeystoreProtocol) if not name.startswith("_")}
     assert set(_METHODS) == methods
     assert all(hasattr(MemoryKeystore, name) for name in methods)

@@ -1,4 +1,5 @@
-"""Our tables in the metadata of a host, whose own classes and tables may have any names."""
+"""Frontdesk's tables in the metadata of an application, whose classes and tables can have any
+names."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from app.testing.people import make_person
 
 from ..rigs.hosts import HostSettings
 
-OURS = {
+FRONTDESK_TABLES = {
     "frontdesk_deliveries",
     "frontdesk_email_changes",
     "frontdesk_events",
@@ -59,23 +60,23 @@ def tables_in(host: Flask) -> set[str]:
         return set(inspect(host.extensions["sqlalchemy"].engine).get_table_names())
 
 
-def test_a_plain_database_object_is_enough() -> None:
+def test_default_database_object_is_supported() -> None:
     db = SQLAlchemy()
     host = host_at(db, account_of(db))
-    assert tables_in(host) == OURS | {"accounts"}
+    assert tables_in(host) == FRONTDESK_TABLES | {"accounts"}
     assert make_person(host, "ada").api().get("/in/account").json["email"] == "ada@example.com"
 
 
-def test_accounts_may_lie_in_a_table_of_any_name() -> None:
+def test_account_table_can_have_any_name() -> None:
     db = SQLAlchemy()
     host = host_at(db, account_of(db, "user"))
-    assert tables_in(host) == OURS | {"user"}
+    assert tables_in(host) == FRONTDESK_TABLES | {"user"}
     [key] = db.metadata.tables["frontdesk_profiles"].foreign_keys
     assert key.target_fullname == "user.id"
     make_person(host, "ada").api().get("/in/account")
 
 
-def test_a_host_may_have_our_names_for_its_own() -> None:
+def test_application_can_use_frontdesks_class_names() -> None:
     db = SQLAlchemy()
 
     class Account(AccountMixin, db.Model):  # type: ignore[misc, name-defined]
@@ -110,15 +111,15 @@ def test_two_applications_have_separate_tables() -> None:
     assert "readers" not in tables_in(hosts[1])
 
 
-def test_tasks_are_a_table_only_where_they_are_mounted() -> None:
+def test_tasks_table_exists_only_where_tasks_are_mounted() -> None:
     db, other = SQLAlchemy(), SQLAlchemy()
     host = host_at(db, account_of(db), tasks=True)
     Api(host, "/in").post("/tasks/", 201, json={"title": "x"})
     assert "frontdesk_tasks" not in tables_in(host_at(other, account_of(other)))
 
 
-def test_a_host_without_accounts_has_our_tables_for_when_it_has() -> None:
-    assert tables_in(host_without_accounts()) == OURS
+def test_application_without_accounts_has_frontdesks_tables() -> None:
+    assert tables_in(host_without_accounts()) == FRONTDESK_TABLES
 
 
 def host_without_accounts() -> Flask:
@@ -131,7 +132,7 @@ def host_without_accounts() -> Flask:
     return host
 
 
-def test_the_schema_of_a_hosts_own_tables_is_not_that_of_ours() -> None:
+def test_schema_of_the_application_does_not_apply_to_frontdesks_tables() -> None:
     class Base(DeclarativeBase):
         metadata = MetaData(schema="shop")
 
@@ -140,7 +141,7 @@ def test_the_schema_of_a_hosts_own_tables_is_not_that_of_ours() -> None:
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db.init_app(host)
     Frontdesk().init_app(host, db, settings=HostSettings(), account_model=account_of(db))
-    assert set(db.metadata.tables) == OURS | {"shop.accounts"}
+    assert set(db.metadata.tables) == FRONTDESK_TABLES | {"shop.accounts"}
     [key] = db.metadata.tables["frontdesk_profiles"].foreign_keys
     assert key.target_fullname == "shop.accounts.id"
 
@@ -153,7 +154,7 @@ def test_one_metadata_has_one_account_model() -> None:
         host_at(db, other)
 
 
-def test_a_table_with_the_name_of_a_frontdesk_table_is_rejected() -> None:
+def test_table_with_the_name_of_a_frontdesk_table_is_rejected() -> None:
     db = SQLAlchemy()
     Table("frontdesk_inbox", db.metadata, Column("id", Integer))
     with pytest.raises(SetupError, match="both have a table 'frontdesk_inbox'"):

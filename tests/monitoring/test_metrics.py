@@ -1,4 +1,4 @@
-"""Metrics and traces: off unless asked for, and right over several processes."""
+"""Metrics: off by default, and correct over several processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(app: Flask) -> dict[str, float]:
     return samples(response.get_data(as_text=True))
 
 
-def test_there_are_no_metrics_unless_asked_for(app: Flask) -> None:
+def test_metrics_are_off_by_default(app: Flask) -> None:
     assert app.test_client().get("/metrics").status_code == 404
 
 
@@ -86,7 +86,7 @@ def test_metrics_have_the_queued_deliveries(make_app: MakeApp, person: MakePerso
 
 
 @pytest.mark.parametrize("kind", SERVERS)
-def test_any_worker_answers_for_all(tmp_path: Path, kind: str) -> None:
+def test_each_worker_returns_the_sums_of_all(tmp_path: Path, kind: str) -> None:
     url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
     migrate(url)
     settings = {
@@ -123,7 +123,7 @@ def test_prometheus_client_is_imported_only_with_metrics(tmp_path: Path, enabled
     assert done.stdout.strip() == str(enabled == "true")
 
 
-def test_a_missing_package_is_named_in_one_sentence(
+def test_missing_package_is_named_in_one_sentence(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.core.config.environment import SettingsError

@@ -1,4 +1,4 @@
-"""Metrics at an address of their own: nothing else there, and no metrics anywhere else."""
+"""Metrics at a separate address, which serves nothing else, and no metrics at other addresses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def service(bind: str, tmp_path: Path) -> Iterator[Ask]:
         "WEB_CONCURRENCY": "2",
     }
     with gunicorn(settings, tmp_path / "log") as port:
-        # A worker answers only after gunicorn listens at every address, the metrics' one included.
+        # A worker responds only after gunicorn listens at every address, also at the metrics
+        # address.
         assert ask(f"127.0.0.1:{port}", "/nowhere")[0] == 404
         yield lambda path: ask(f"127.0.0.1:{port}", path)
 
@@ -52,11 +53,11 @@ def ask(address: str, path: str) -> tuple[int, str]:
         name, _, port = address.partition(":")
         connection.sock = socket.create_connection((name, int(port)))
     connection.request("GET", path, headers={"Host": "x"})
-    answer = connection.getresponse()
-    return answer.status, answer.read().decode()
+    response = connection.getresponse()
+    return response.status, response.read().decode()
 
 
-def test_they_are_there_for_all_workers_and_nowhere_else(service: Ask, bind: str) -> None:
+def test_separate_address_has_the_metrics_of_all_workers(service: Ask, bind: str) -> None:
     for _ in range(20):
         assert service("/api/v1/health")[0] == 200
     assert service("/metrics")[0] == 404
@@ -66,19 +67,19 @@ def test_they_are_there_for_all_workers_and_nowhere_else(service: Ask, bind: str
     assert counted in text
 
 
-def test_nothing_else_is_there(service: Ask, bind: str) -> None:
+def test_separate_address_serves_only_metrics(service: Ask, bind: str) -> None:
     for path in ["/api/v1/health", "/", "/nowhere"] * 5:
         status, body = ask(bind, path)
         assert status == 404
         assert json.loads(body)["code"] == "not_found"
 
 
-def test_other_servers_show_no_metrics_rather_than_all(make_app: MakeApp) -> None:
+def test_other_servers_serve_no_metrics_with_a_separate_address(make_app: MakeApp) -> None:
     app = make_app(CORE__METRICS_ENABLED="true", CORE__METRICS_BIND="127.0.0.1:9100")
     assert app.test_client().get("/metrics").status_code == 404
 
 
 @pytest.mark.parametrize("bind", ["9100", "unix:metrics", "127.0.0.1:", "http://x:1"])
-def test_an_invalid_metrics_address_aborts_startup(make_app: MakeApp, bind: str) -> None:
+def test_invalid_metrics_address_stops_the_start(make_app: MakeApp, bind: str) -> None:
     with pytest.raises(SettingsError, match="CORE__METRICS_BIND: must be host:port"):
         make_app(CORE__METRICS_BIND=bind)

@@ -1,4 +1,4 @@
-"""Traces: one span for each request, with OpenTelemetry's own SDK."""
+"""Traces: one span for each request, with OpenTelemetry's SDK."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TASK = {"title": "x"}
 
 
 class Tracing:
-    """What was told of the requests since the last look."""
+    """Records the spans of requests."""
 
     def __init__(self) -> None:
         self._memory = InMemorySpanExporter()
@@ -58,7 +58,7 @@ def attributes(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
 
-def test_a_request_and_all_its_sql_are_one_span(api: Api, tracing: Tracing) -> None:
+def test_request_and_its_sql_are_one_span(api: Api, tracing: Tracing) -> None:
     created = api.post("/tasks/", 201, json=TASK)
     (span,) = tracing.spans()
     assert (span.name, span.kind, span.parent) == ("POST /api/v1/tasks/", SpanKind.SERVER, None)
@@ -74,7 +74,7 @@ def test_a_request_and_all_its_sql_are_one_span(api: Api, tracing: Tracing) -> N
 def test_application_spans_are_children_of_the_request_span(
     app: Flask, api: Api, tracing: Tracing
 ) -> None:
-    """As an instrumented library does, from wherever in the request it is called."""
+    """A span of an instrumented library, which can start anywhere in a request."""
     tracer = tracing.provider.get_tracer("host")
 
     @app.before_request
@@ -98,7 +98,7 @@ def test_application_spans_are_children_of_the_request_span(
         ("OPTIONS", "/tasks/", 200),
     ],
 )
-def test_a_request_that_comes_to_nothing_has_a_span_too(
+def test_rejected_request_has_a_span(
     app: Flask, tracing: Tracing, method: str, path: str, status: int
 ) -> None:
     assert app.test_client().open(f"/api/v1{path}", method=method).status_code == status
@@ -108,7 +108,7 @@ def test_a_request_that_comes_to_nothing_has_a_span_too(
     assert "made" not in span.name
 
 
-def test_a_path_that_is_no_route_is_unmatched(app: Flask, tracing: Tracing) -> None:
+def test_unknown_path_is_unmatched(app: Flask, tracing: Tracing) -> None:
     app.test_client().get("/made/up")
     (span,) = tracing.spans()
     assert span.name == "GET unmatched"
@@ -124,7 +124,7 @@ def test_a_path_that_is_no_route_is_unmatched(app: Flask, tracing: Tracing) -> N
         ({"OTEL_RESOURCE_ATTRIBUTES": "host.name=x"}, "Library"),
     ],
 )
-def test_traces_have_the_projects_name_or_the_environments(
+def test_service_name_is_the_projects_or_that_of_the_environment(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], service: str
 ) -> None:
     for name, value in environment.items():
@@ -135,7 +135,7 @@ def test_traces_have_the_projects_name_or_the_environments(
 
 
 @only_on("sqlite")
-def test_a_request_that_fails_by_our_fault_is_an_error(make_app: MakeApp, tracing: Tracing) -> None:
+def test_server_error_is_an_error_span(make_app: MakeApp, tracing: Tracing) -> None:
     app = make_app(CORE__DATABASE_URL=f"postgresql+psycopg://x@127.0.0.1:{free_port()}/none")
     trace(app, tracing.provider)
     Api(app).get("/tasks/", 503)
@@ -143,7 +143,7 @@ def test_a_request_that_fails_by_our_fault_is_an_error(make_app: MakeApp, tracin
     assert span.status.status_code is StatusCode.ERROR
 
 
-def test_the_callers_trace_is_continued(app: Flask, tracing: Tracing) -> None:
+def test_trace_of_the_client_is_continued(app: Flask, tracing: Tracing) -> None:
     trace_id, span_id = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
     headers = {"traceparent": f"00-{trace_id}-{span_id}-01"}
     app.test_client().get("/api/v1/health", headers=headers)
@@ -158,26 +158,28 @@ def test_spans_do_not_leak_into_the_next_request(api: Api, tracing: Tracing) -> 
     assert len({span.context.trace_id for span in tracing.spans() if span.context}) == 3
 
 
-def test_no_span_holds_a_secret(app: Flask, api: Api, person: MakePerson, tracing: Tracing) -> None:
+def test_spans_contain_no_secrets(
+    app: Flask, api: Api, person: MakePerson, tracing: Tracing
+) -> None:
     token = person().token()
     headers = {"Authorization": f"Bearer {token}"}
     app.test_client().get("/api/v1/account?token=hunter2", headers=headers)
     api.post("/login", 400, data={"username": "ada@example.com", "password": "hunter2"})
-    told = "".join(span.to_json() for span in tracing.spans())
-    assert "hunter2" not in told
-    assert token not in told
+    exported = "".join(span.to_json() for span in tracing.spans())
+    assert "hunter2" not in exported
+    assert token not in exported
 
 
 @pytest.fixture
 def collector() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Takes spans over OTLP; its address, and whose spans it was told, by name."""
+    """An OTLP collector: its URL, and the service name and name of each received span."""
     spans: list[tuple[str, str]] = []
 
     class Collector(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            told = ExportTraceServiceRequest()
-            told.ParseFromString(self.rfile.read(int(self.headers["Content-Length"])))
-            for resource in told.resource_spans:
+            received = ExportTraceServiceRequest()
+            received.ParseFromString(self.rfile.read(int(self.headers["Content-Length"])))
+            for resource in received.resource_spans:
                 about = {item.key: item.value.string_value for item in resource.resource.attributes}
                 spans.extend(
                     (about["service.name"], span.name)
@@ -202,7 +204,7 @@ def collector() -> Iterator[tuple[str, list[tuple[str, str]]]]:
 def test_every_worker_sends_its_spans_to_the_collector(
     collector: tuple[str, list[tuple[str, str]]], tmp_path: Path
 ) -> None:
-    """The application is loaded before the workers are forked, and a thread is forked by nobody."""
+    """The application is loaded before the fork, and a fork copies no threads."""
     endpoint, spans = collector
     url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
     migrate(url)
@@ -219,5 +221,5 @@ def test_every_worker_sends_its_spans_to_the_collector(
         for _ in range(30):
             assert Client(port).ask("GET", "/health")[0] == 200
         within(15, lambda: spans.count(("Library", "GET /api/v1/health")) == 30)
-    # Nothing else is told: not what the exporter itself asks.
+    # The exporter's requests have no spans.
     assert set(spans) == {("Library", "GET /api/v1/health")}

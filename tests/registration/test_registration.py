@@ -231,8 +231,8 @@ def test_optional_verification_signs_in_immediately(
 def test_application_decides_who_may_register(app: Flask, mails: MailOutbox) -> None:
     calls: list[tuple[str, str]] = []
 
-    def reject_eve(email: str, door: str, session: object) -> bool | Problem:
-        calls.append((email, door))
+    def reject_eve(email: str, method: str, session: object) -> bool | Problem:
+        calls.append((email, method))
         return (
             RegistrationRefused("No robots")
             if email.startswith("robot")

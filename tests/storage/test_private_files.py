@@ -47,7 +47,7 @@ def mode(path: Path) -> int:
     return S_IMODE(path.stat().st_mode)
 
 
-def make_everything(app: Flask, person: MakePerson, engine: ManualEngine) -> Path:
+def create_all_files(app: Flask, person: MakePerson, engine: ManualEngine) -> Path:
     """Create a file of each kind: database, state, avatar, export and email."""
     run(app, "db", "upgrade")
     api = person("ada", into=app).api()
@@ -66,7 +66,7 @@ def make_everything(app: Flask, person: MakePerson, engine: ManualEngine) -> Pat
 def test_files_are_0600_and_folders_0700_under_every_umask(
     make_app: MakeApp, person: MakePerson, engine: ManualEngine
 ) -> None:
-    instance = make_everything(make_app(**SETTINGS), person, engine)
+    instance = create_all_files(make_app(**SETTINGS), person, engine)
     below = list(instance.rglob("*"))
     files = {path.relative_to(instance): mode(path) for path in below if path.is_file()}
     folders = {path: mode(path) for path in (instance, *below) if path.is_dir()}
@@ -128,7 +128,7 @@ def test_doctor_names_the_command_for_each_exposed_file(
     make_app: MakeApp, person: MakePerson, engine: ManualEngine
 ) -> None:
     app = make_app(**SETTINGS)
-    instance = make_everything(app, person, engine)
+    instance = create_all_files(app, person, engine)
     assert exposed(app) == []
     below = [instance, *instance.rglob("*")]
     for path in below:

@@ -1,4 +1,4 @@
-"""A host that replaces what can be replaced, on sessions as Flask-SQLAlchemy makes them."""
+"""An application with its own account model, schemas, hooks and error handlers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class VisitRead(Schema):
     note = fields.String()
 
 
-class Entrance(LoginRead):
+class CustomLoginRead(LoginRead):
     greeting = fields.String(required=True)
 
 
@@ -81,7 +81,7 @@ class Settings:
 
 
 class HookCalls:
-    """What hooks and listeners were called with, in order."""
+    """The calls of hooks and listeners, in order."""
 
     def __init__(self) -> None:
         self.mails: list[dict[str, str]] = []
@@ -94,8 +94,8 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "sqlite":
         yield "sqlite://"
         return
-    with postgres_database(f"frontdesk_own_{os.getpid()}") as made:
-        yield made
+    with postgres_database(f"frontdesk_own_{os.getpid()}") as created:
+        yield created
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +112,16 @@ def host(url: str) -> Iterator[tuple[Flask, Frontdesk, HookCalls]]:
         settings=Settings,
         account_model=Account,
         schemas=Schemas(
-            account=AccountCard, login=Entrance, task_create=StrictTask, task_update=StrictTask
+            account=AccountCard,
+            login=CustomLoginRead,
+            task_create=StrictTask,
+            task_update=StrictTask,
         ),
     )
     host.register_blueprint(auth, url_prefix="/in")
     host.register_blueprint(tasks, url_prefix="/chores")
     host.register_blueprint(docs, url_prefix="/api")
-    own_views(host, frontdesk)
+    add_views(host, frontdesk)
     with host.app_context():
         db.create_all()
     yield host, frontdesk, calls
@@ -131,7 +134,7 @@ def host(url: str) -> Iterator[tuple[Flask, Frontdesk, HookCalls]]:
 def decide(frontdesk: Frontdesk, calls: HookCalls) -> None:
     @frontdesk.claims
     def claims(account: Any, session: Any) -> Mapping[str, Any]:
-        return {"role": account.role, "sub": "somebody else", "nickname": account.nickname}
+        return {"role": account.role, "sub": "bob@example.com", "nickname": account.nickname}
 
     @frontdesk.payload
     def payload(given: dict[str, Any], session: Any) -> Mapping[str, Any]:
@@ -149,18 +152,18 @@ def decide(frontdesk: Frontdesk, calls: HookCalls) -> None:
     @frontdesk.on("account-logged-in")
     def logged_in(account: Any, options: dict[str, Any]) -> None:
         session = options["session"]
-        session.add(Visit(account_id=account.id, note="came in"))
+        session.add(Visit(account_id=account.id, note="signed in"))
         after_commit(session, lambda: calls.events.append("committed"))
         calls.events.append("logged in")
         if calls.abort:
             raise LookupError("the host says no")
 
 
-def own_views(host: Flask, frontdesk: Frontdesk) -> None:
+def add_views(host: Flask, frontdesk: Frontdesk) -> None:
     @host.get("/own")
     @active_account_required
     def own() -> dict[str, Any]:
-        """The host's own view"""
+        """A view of the application"""
         visits = [visit.note for visit in current_account.visits]  # type: ignore[attr-defined]
         return {"nickname": current_account.nickname, "visits": visits}  # type: ignore[attr-defined]
 
@@ -183,18 +186,18 @@ def own_views(host: Flask, frontdesk: Frontdesk) -> None:
                 "new@example.com", "battery staple", status="fresh", nickname="New"
             )
             db.session.add(Visit(account_id=account.id, note="joined"))
-        heard = frontdesk.emit("joined", account)
-        return {"id": account.id, "heard": heard}, 201
+        listeners = frontdesk.emit("joined", account)
+        return {"id": account.id, "listeners": listeners}, 201
 
     @host.errorhandler(401)
     @host.errorhandler(404)
-    def in_own_words(error: Any) -> tuple[str, int]:
-        return "the host's words", error.code
+    def handle_error(error: Any) -> tuple[str, int]:
+        return "the application's error page", error.code
 
 
 @pytest.fixture
 def app(host: tuple[Flask, Frontdesk, HookCalls]) -> Iterator[Flask]:
-    """One application for the whole file; each test's writes are taken back."""
+    """One application for all tests of the file; each test's writes are rolled back."""
     with rolled_back(host[0]):
         yield host[0]
 
@@ -214,15 +217,15 @@ def test_application_payload_hook_changes_the_login_response(
     frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     frontdesk.account("ada", status="fresh", nickname="Countess", role="admin")
-    answer = log_in(app).json
-    assert answer["account"] == {
+    response = log_in(app).json
+    assert response["account"] == {
         "email": "ada@example.com",
         "nickname": "Countess",
-        "visits": ["came in"],
+        "visits": ["signed in"],
     }
-    assert answer["greeting"] == "visit 1"
-    assert "dropped" not in answer
-    claims = jwt.decode(answer["access_token"], options={"verify_signature": False})
+    assert response["greeting"] == "visit 1"
+    assert "dropped" not in response
+    claims = jwt.decode(response["access_token"], options={"verify_signature": False})
     assert (claims["sub"], claims["role"]) == ("ada@example.com", "admin")
     assert calls.events == ["registered ada@example.com Countess", "logged in", "committed"]
 
@@ -234,7 +237,7 @@ def test_only_the_applications_statuses_are_active(
     assert log_in(app, 400).detail == "Inactive account"
 
 
-def test_a_listener_that_raises_takes_everything_back(
+def test_listener_that_raises_rolls_the_request_back(
     frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     ada = frontdesk.account("ada", status="fresh")
@@ -242,7 +245,7 @@ def test_a_listener_that_raises_takes_everything_back(
     log_in(app, 500)
     assert "committed" not in calls.events
     calls.abort = False
-    assert ada.api().get("/own").json["visits"] == ["came in"]
+    assert ada.api().get("/own").json["visits"] == ["signed in"]
 
 
 def test_account_is_serialized_by_the_applications_schema(frontdesk: Kit, calls: HookCalls) -> None:
@@ -266,35 +269,35 @@ def test_recovery_mail_hook_sends_the_code(frontdesk: Kit, calls: HookCalls) -> 
     frontdesk.mails.assert_sent("ada@example.com", subject="password was changed")
 
 
-def test_the_hosts_task_schemas_are_stricter(frontdesk: Kit, app: Flask) -> None:
+def test_task_schemas_of_the_application_apply(frontdesk: Kit, app: Flask) -> None:
     api = Api(app, "/chores")
     assert api.post("/", 422, json={"title": "x"}).faults == ["json:title"]
-    made = api.post("/", 201, json={"title": "Water the plants"}).json
-    assert made["priority"] == "low"
-    api.patch(f"/{made['id']}", 422, json={"title": "Water them", "priority": "urgent"})
+    created = api.post("/", 201, json={"title": "Water the plants"}).json
+    assert created["priority"] == "low"
+    api.patch(f"/{created['id']}", 422, json={"title": "Water them", "priority": "urgent"})
 
 
 def test_decorator_on_an_application_view_responds_with_a_problem(
     frontdesk: Kit, calls: HookCalls
 ) -> None:
-    answer = frontdesk.api().get("/own", 401)
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
-    assert frontdesk.api().get("/nowhere", 404).response.text == "the host's words"
+    response = frontdesk.api().get("/own", 401)
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+    assert frontdesk.api().get("/nowhere", 404).response.text == "the application's error page"
     ada = frontdesk.account("ada", status="fresh")
     assert ada.api().get("/cellar", 403).detail == "Not authorized"
 
 
-def test_a_view_of_the_hosts_reads_and_changes_the_caller(
+def test_application_view_reads_and_changes_the_account(
     frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     api = frontdesk.account("ada", status="fresh", nickname="Ada").api()
-    assert api.get("/own").json == {"nickname": "Ada", "visits": ["came in"]}
+    assert api.get("/own").json == {"nickname": "Ada", "visits": ["signed in"]}
     assert api.put("/own/9").json == {"nickname": "number 9"}
     assert api.get("/own").json["nickname"] == "number 9"
 
 
-def test_what_the_host_loads_later_is_not_read_for_every_request(
+def test_deferred_column_is_not_loaded_for_each_request(
     frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     api = frontdesk.account("ada", status="fresh").api()
@@ -303,19 +306,19 @@ def test_what_the_host_loads_later_is_not_read_for_every_request(
     assert not [query for query in queries if "portrait" in query], queries
 
 
-def test_a_view_of_the_hosts_makes_an_account_in_its_own_transaction(
+def test_application_view_creates_an_account_in_its_transaction(
     frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
-    assert frontdesk.api().post("/join", 201).json["heard"] == 0
+    assert frontdesk.api().post("/join", 201).json["listeners"] == 0
     assert calls.events == ["registered new@example.com New"]
     frontdesk.api().post("/join", 409)
     with app.app_context():
         assert db.session.scalar(select(func.count()).select_from(Visit)) == 1
 
 
-def test_the_description_has_the_hosts_own_views(frontdesk: Kit) -> None:
+def test_openapi_document_has_the_applications_views(frontdesk: Kit) -> None:
     paths = frontdesk.api("/api").get("/openapi.json").json["paths"]
-    assert paths["/own"]["get"]["summary"] == "The host's own view"
+    assert paths["/own"]["get"]["summary"] == "A view of the application"
     assert set(paths["/own"]["get"]["responses"]) >= {"401", "404"}
     (number,) = paths["/own/{number}"]["put"]["parameters"]
     assert number["schema"]["type"] == "integer"

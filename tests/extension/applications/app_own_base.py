@@ -1,4 +1,4 @@
-"""A host with a declarative base and a naming convention of its own."""
+"""An application with its own declarative base and naming convention."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def host_with(db: SQLAlchemy, account_model: type) -> Flask:
 
 
 @pytest.mark.parametrize(("database", "model"), [(db, Account), (older, OlderAccount)])
-def test_it_signs_in(database: SQLAlchemy, model: type) -> None:
+def test_account_signs_in(database: SQLAlchemy, model: type) -> None:
     make_person(host_with(database, model), "ada").api().get("/account")
 
 
-def test_the_convention_is_for_the_hosts_tables_alone() -> None:
+def test_naming_convention_does_not_rename_existing_constraints() -> None:
     host_with(db, Account)
     assert {key.name for key in db.metadata.tables["shelf"].constraints} == {None, "shelf_name_key"}
-    ours = OurBase.metadata.tables["frontdesk_profiles"]
-    there = db.metadata.tables["frontdesk_profiles"]
-    assert {key.name for key in ours.constraints} < {key.name for key in there.constraints}
-    assert "fk_frontdesk_profiles_account_id" in {key.name for key in there.constraints}
-    assert {index.name for index in ours.indexes} == {index.name for index in there.indexes}
+    original = OurBase.metadata.tables["frontdesk_profiles"]
+    copy = db.metadata.tables["frontdesk_profiles"]
+    assert {key.name for key in original.constraints} < {key.name for key in copy.constraints}
+    assert "fk_frontdesk_profiles_account_id" in {key.name for key in copy.constraints}
+    assert {index.name for index in original.indexes} == {index.name for index in copy.indexes}

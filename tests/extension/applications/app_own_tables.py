@@ -1,5 +1,5 @@
-"""A host whose tables were there before Frontdesk: they keep their names, and Alembic finds nothing
-to change in them."""
+"""An application with tables that are older than Frontdesk: their names stay, and Alembic detects
+no change."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def host_at(url: str) -> Flask:
     return host
 
 
-def test_its_keys_are_named_by_whom_they_were() -> None:
+def test_constraints_of_the_application_keep_their_names() -> None:
     host_at("sqlite://")
     assert [key.name for key in db.metadata.tables["shelf"].constraints] == [None] * 3
     assert {key.name for key in db.metadata.tables["frontdesk_inbox"].constraints} == {
@@ -66,7 +66,7 @@ def test_its_keys_are_named_by_whom_they_were() -> None:
     }
 
 
-def test_there_is_nothing_to_change_in_them() -> None:
+def test_alembic_detects_no_change() -> None:
     with (
         postgres_database(f"frontdesk_own_tables_{os.getpid()}") as url,
         host_at(url).app_context(),

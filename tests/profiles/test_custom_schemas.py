@@ -17,7 +17,7 @@ from app.testing.people import make_person
 from ..conftest import Backend
 from ..rigs.pictures import plain
 from ..rigs.racing import run_concurrently
-from .test_in_a_host import make_host
+from .test_mounted import make_host
 from .test_profiles import ADA
 
 EXCLUDED = ("date_of_birth", "gender", "marital_status")

@@ -1,5 +1,5 @@
-"""Hosts with account models of their own, each in a process of its own: one process has one
-table `accounts`."""
+"""Applications with their own account models, each in a subprocess, because a process has one table
+`accounts`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pytest
 
 from ..rigs.servers import ROOT, checkout_environment
 
-SUITES = sorted((ROOT / "tests" / "extension" / "foreign").glob("host_*.py"))
+SUITES = sorted((ROOT / "tests" / "extension" / "applications").glob("app_*.py"))
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.stem)
-def test_a_host_with_a_model_of_its_own(suite: Path) -> None:
-    # The plugins that are installed here are not a host's, and each takes its time to load.
+def test_application_with_its_own_account_model(suite: Path) -> None:
+    # Other plugins of this environment take time to load, and an application does not have them.
     environment = checkout_environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **_backends())
     done = subprocess.run(
-        # Without our own conftest, which knows the service's account.
+        # The conftest of these tests imports the service's account model.
         [sys.executable, "-m", "pytest", "-q", "-p", "app.testing.plugin"]
         + ["--confcutdir", str(suite.parent), str(suite)],
         env=environment,
@@ -33,5 +33,5 @@ def test_a_host_with_a_model_of_its_own(suite: Path) -> None:
 
 
 def _backends() -> dict[str, str]:
-    """Where the databases are, and whether anything may be skipped, is said by the environment."""
+    """Return the variables with the databases, and whether tests may be skipped."""
     return {name: value for name, value in os.environ.items() if name.startswith("FRONTDESK_")}

@@ -1,4 +1,4 @@
-"""Client addresses in an application behind a proxy."""
+"""Client IP addresses in an application behind a proxy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TwoProxies(HostSettings):
         ("", None, {"FRONTDESK": {"CORE": {"TRUSTED_PROXIES": 2}}}),
     ],
 )
-def test_the_setting_of_the_service_is_refused_with_the_line_to_paste(
+def test_service_setting_is_rejected_with_the_line_to_add(
     variable: str, settings: object | None, config: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if variable:
@@ -51,7 +51,7 @@ def test_the_setting_of_the_service_is_refused_with_the_line_to_paste(
     assert LINE in str(refused.value)
 
 
-def test_the_line_makes_rate_limits_count_the_address_of_the_client() -> None:
+def test_rate_limits_count_the_clients_ip_address_with_that_line() -> None:
     app = host_with(HostSettings())
     exec(f"from werkzeug.middleware.proxy_fix import ProxyFix; {LINE}", {"app": app})
     assert isinstance(app.wsgi_app, ProxyFix)
@@ -60,7 +60,7 @@ def test_the_line_makes_rate_limits_count_the_address_of_the_client() -> None:
 
     def login(client: str, status: int) -> None:
         headers = {"X-Forwarded-For": f"{client}, 10.0.0.1"}
-        form = {"username": "nobody@example.com", "password": "wrong password"}
+        form = {"username": "unknown@example.com", "password": "wrong password"}
         Api(app, "/api").post("/login", status, data=form, headers=headers)
 
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""The mistakes that somebody new to it makes first, each answered by a sentence with its mend."""
+"""Common mistakes during setup, each answered by one sentence that says how to fix it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from app.testing.people import PASSWORD, make_person
 from ..rigs.hosts import HostSettings, host_with, plain_app
 
 
-def failing(mistake: Callable[[], object]) -> str:
-    """What whoever makes it reads."""
+def error_of(mistake: Callable[[], object]) -> str:
+    """Return the message of the error that a mistake raises."""
     with pytest.raises((RuntimeError, TypeError, flask_frontdesk.SettingsError)) as error:
         mistake()
     sentence = str(error.value)
@@ -42,7 +42,7 @@ def failing(mistake: Callable[[], object]) -> str:
     return sentence
 
 
-def asked_for(view: View, path: str = "/own") -> Any:
+def get_view(view: View, path: str = "/own") -> Any:
     host = host_with((auth, "/desk"))
     host.add_url_rule(path, "own", view)
     host.testing = True
@@ -55,38 +55,38 @@ def findings(host: Flask, check: str) -> list[str]:
     return [each["message"] for each in found if each["check"] == check]
 
 
-def test_1_frontdesk_before_the_database() -> None:
-    sentence = failing(lambda: Frontdesk().init_app(Flask("host"), SQLAlchemy()))
+def test_init_app_before_the_database() -> None:
+    sentence = error_of(lambda: Frontdesk().init_app(Flask("host"), SQLAlchemy()))
     assert sentence == "Call db.init_app(app) before frontdesk.init_app(app, db)."
 
 
-def test_2_a_blueprint_before_frontdesk() -> None:
+def test_blueprint_before_init_app() -> None:
     host, _ = plain_app()
-    sentence = failing(lambda: host.register_blueprint(auth))
+    sentence = error_of(lambda: host.register_blueprint(auth))
     assert sentence.startswith("Call frontdesk.init_app(app, db) before registering the blueprint")
 
 
-def test_3_no_account_model() -> None:
+def test_missing_account_model() -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db, settings=HostSettings())
-    assert "pass account_model=, a mapped class" in failing(lambda: host.register_blueprint(auth))
+    assert "pass account_model=, a mapped class" in error_of(lambda: host.register_blueprint(auth))
 
 
-def test_4_no_tables(caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_tables(caplog: pytest.LogCaptureFixture) -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db, settings=HostSettings(), account_model=Account)
     host.register_blueprint(auth)
     form = {"username": "ada@example.com", "password": PASSWORD}
     assert Api(host, "").post("/login", 500, data=form).json["code"] == "internal_error"
-    (told,) = (
+    (message,) = (
         record for record in caplog.messages if "the database schema is out of date" in record
     )
-    assert "accounts" in told
-    assert "`flask db upgrade`, or db.create_all()" in told
+    assert "accounts" in message
+    assert "`flask db upgrade`, or db.create_all()" in message
     assert findings(host, "migrations")[0].startswith("The database lacks accounts")
 
 
-def test_5_no_secret_key(caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_secret_key(caplog: pytest.LogCaptureFixture) -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db)
     assert "SECRET_KEY is not set: a random key is used, so tokens are valid" in caplog.text
@@ -96,43 +96,43 @@ def test_5_no_secret_key(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.fixture
-def misplaced_guard() -> Flask:
+def misplaced_decorator() -> Flask:
     host = host_with()
     account_required(host.get("/own")(lambda: "in"))
     host.testing = True
     return host
 
 
-def test_6_a_guard_above_its_route(misplaced_guard: Flask) -> None:
-    sentence = failing(lambda: misplaced_guard.test_client().get("/own"))
+def test_decorator_above_its_route(misplaced_decorator: Flask) -> None:
+    sentence = error_of(lambda: misplaced_decorator.test_client().get("/own"))
     assert "is above its route and has no effect: write the route first" in sentence
-    assert "is above its route and has no effect" in findings(misplaced_guard, "guards")[0]
+    assert "is above its route and has no effect" in findings(misplaced_decorator, "guards")[0]
 
 
-def test_7_the_current_account_without_a_guard() -> None:
-    sentence = failing(lambda: asked_for(lambda: current_account.email))
+def test_current_account_without_a_decorator() -> None:
+    sentence = error_of(lambda: get_view(lambda: current_account.email))
     assert "'own', which has no authentication decorator: add one, such as" in sentence
 
 
 @pytest.mark.parametrize("name", ["current_account", "current_workspace", "current_member"])
-def test_7b_decorators_outside_a_request(name: str) -> None:
+def test_current_names_outside_a_request(name: str) -> None:
     host = host_with((auth, "/desk"))
     with host.app_context():
-        sentence = failing(lambda: getattr(flask_frontdesk, name).id)
+        sentence = error_of(lambda: getattr(flask_frontdesk, name).id)
         assert not getattr(flask_frontdesk, name)
     assert sentence.startswith(f"Working outside of request context: {name} is what")
 
 
-def test_7c_the_extension_outside_a_request() -> None:
+def test_extension_outside_a_request() -> None:
     frontdesk = Frontdesk()
     with host_with((auth, "/desk"), frontdesk=frontdesk).app_context():
         assert frontdesk.current_account_or_none is None
-        sentence = failing(lambda: frontdesk.current_account.email)
+        sentence = error_of(lambda: frontdesk.current_account.email)
     assert sentence.startswith("Working outside of request context: current_account is what")
 
 
-def test_8_a_guard_for_roles_without_any() -> None:
-    sentence = failing(lambda: roles_required(lambda: "in"))  # type: ignore[arg-type]
+def test_role_decorator_without_roles() -> None:
+    sentence = error_of(lambda: roles_required(lambda: "in"))  # type: ignore[arg-type]
     assert sentence.endswith('takes the names of roles: @roles_required("admin")')
 
 
@@ -140,38 +140,38 @@ class Book(Schema):
     title = fields.String(required=True)
 
 
-def test_9_a_list_that_is_not_announced() -> None:
+def test_list_without_many() -> None:
     view = anyone(answers(200, Book)(lambda: [{"title": "Middlemarch"}]))
-    sentence = failing(lambda: asked_for(view))
+    sentence = error_of(lambda: get_view(view))
     assert "Book has no field for it. A list takes many=True." in sentence
 
 
-def test_10_a_view_that_has_forgotten_its_return() -> None:
+def test_view_without_a_return_value() -> None:
     def book() -> None:
         pass
 
-    sentence = failing(lambda: asked_for(anyone(answers(200, Book)(book))))
+    sentence = error_of(lambda: get_view(anyone(answers(200, Book)(book))))
     assert "returned a NoneType, and Book has no field for it." in sentence
 
 
-def test_11_a_page_without_its_query() -> None:
-    sentence = failing(lambda: asked_for(anyone(answers(200, Book, paged=True)(list))))
+def test_paginated_view_without_a_query() -> None:
+    sentence = error_of(lambda: get_view(anyone(answers(200, Book, paged=True)(list))))
     assert sentence.endswith("write @takes(query=Page) above it.")
 
 
-def test_12_a_schema_in_parentheses() -> None:
-    sentence = failing(lambda: host_with(schemas=Schemas(login=LoginRead())))  # type: ignore[arg-type]
+def test_schema_instance_instead_of_its_class() -> None:
+    sentence = error_of(lambda: host_with(schemas=Schemas(login=LoginRead())))  # type: ignore[arg-type]
     assert sentence.endswith("derived from marshmallow.Schema, without parentheses.")
 
 
-def test_13_a_login_schema_with_another_base() -> None:
-    sentence = failing(lambda: host_with(schemas=Schemas(login=Book)))
+def test_login_schema_with_another_base() -> None:
+    sentence = error_of(lambda: host_with(schemas=Schemas(login=Book)))
     assert sentence.endswith(
         "would respond without a token: derive it from flask_frontdesk.LoginRead."
     )
 
 
-def test_14_a_claims_hook_that_returns_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_claims_hook_without_a_return_value(caplog: pytest.LogCaptureFixture) -> None:
     frontdesk = Frontdesk()
 
     @frontdesk.claims
@@ -185,60 +185,60 @@ def test_14_a_claims_hook_that_returns_nothing(caplog: pytest.LogCaptureFixture)
     assert "role" in caplog.text
 
 
-def test_15_a_hook_that_takes_something_else() -> None:
+def test_hook_with_wrong_parameters() -> None:
     def role(account: Any) -> dict[str, Any]:
         return {}
 
-    sentence = failing(lambda: Frontdesk().claims(role))  # type: ignore[arg-type]
+    sentence = error_of(lambda: Frontdesk().claims(role))  # type: ignore[arg-type]
     assert "@frontdesk.claims is called with (account, session), which" in sentence
 
 
-def test_16_a_misspelt_event() -> None:
-    sentence = failing(lambda: Frontdesk().on("account-loged-in"))
+def test_misspelled_event() -> None:
+    sentence = error_of(lambda: Frontdesk().on("account-loged-in"))
     assert 'There is no event "account-loged-in". Do you mean "account-logged-in"?' in sentence
 
 
 @pytest.mark.parametrize(
-    ("channels", "told"),
+    ("channels", "message"),
     [
         (["emial"], 'There is no channel "emial". Do you mean "email"?'),
         (["pigeon"], 'registered first, with @frontdesk.channel("pigeon").'),
         ("email", 'channels= takes several: channels=["email"].'),
     ],
 )
-def test_17_an_unknown_channel(channels: Any, told: str) -> None:
+def test_unknown_channel(channels: Any, message: str) -> None:
     frontdesk = Frontdesk()
     with host_with(frontdesk=frontdesk).app_context():
-        assert told in failing(lambda: frontdesk.notify("Hello", "You", channels=channels))
+        assert message in error_of(lambda: frontdesk.notify("Hello", "You", channels=channels))
 
 
-def test_18_settings_where_they_do_not_belong() -> None:
-    sentence = failing(lambda: host_with(settings={"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}))
+def test_mapping_as_settings_object() -> None:
+    sentence = error_of(lambda: host_with(settings={"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}))
     assert sentence.endswith('a mapping has its place in app.config["FRONTDESK"].')
 
 
-def test_19_a_setting_without_its_namespace() -> None:
+def test_setting_without_its_namespace() -> None:
     host, db = plain_app(FRONTDESK={"ACCESS_TOKEN_EXPIRE_MINUTES": 60})
-    sentence = failing(lambda: Frontdesk().init_app(host, db))
+    sentence = error_of(lambda: Frontdesk().init_app(host, db))
     assert sentence.endswith('Write {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": …}}.')
 
 
-def test_20_something_for_after_a_commit_that_nobody_makes() -> None:
+def test_after_commit_without_a_transaction() -> None:
     host = host_with()
     with host.app_context():
         session = host.extensions["sqlalchemy"].session
-        sentence = failing(lambda: after_commit(session, lambda: None))
+        sentence = error_of(lambda: after_commit(session, lambda: None))
     assert sentence == "This needs an open transaction(session) around it."
 
 
-def test_21_a_second_frontdesk() -> None:
+def test_second_init_app() -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db, settings=HostSettings())
-    sentence = failing(lambda: Frontdesk().init_app(host, db, settings=HostSettings()))
+    sentence = error_of(lambda: Frontdesk().init_app(host, db, settings=HostSettings()))
     assert sentence.endswith("was called twice for this application: call it once.")
 
 
-def test_22_a_password_that_cannot_be_one() -> None:
+def test_too_short_password() -> None:
     frontdesk = Frontdesk()
     with (
         host_with(frontdesk=frontdesk).app_context(),
@@ -247,7 +247,7 @@ def test_22_a_password_that_cannot_be_one() -> None:
         frontdesk.accounts.create("ada@example.com", "short")
 
 
-def test_23_mail_that_nobody_sends() -> None:
+def test_missing_mail_server() -> None:
     host = host_with((auth, ""))
     assert findings(host, "mail") == [
         "MAIL_SERVER is not set, so emails are written to instance/outbox. Set MAIL_SERVER to send"
@@ -255,7 +255,7 @@ def test_23_mail_that_nobody_sends() -> None:
     ]
 
 
-def test_24_an_application_that_was_forgotten() -> None:
+def test_missing_init_app() -> None:
     with Flask("host").app_context():
-        sentence = failing(lambda: Frontdesk().accounts)
+        sentence = error_of(lambda: Frontdesk().accounts)
     assert sentence.endswith("call frontdesk.init_app(app, db).")

@@ -1,4 +1,4 @@
-"""Sessions of accounts with ids of every kind, in an application of somebody else's."""
+"""Sessions of accounts with ids of every type, in an application that mounts Frontdesk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.testing.people import PASSWORD, make_person
 from ..conftest import close_connections
 from ..rigs.backends import postgres_database
 from ..rigs.hosts import HostSettings, host_with
-from .test_account_ids import KINDS, SCHEMA, account_model, with_tables
+from .test_account_ids import ID_TYPES, SCHEMA, account_model, with_tables
 
 
 class Settings(HostSettings):
@@ -50,13 +50,13 @@ def host(request: pytest.FixtureRequest, kind: str) -> Iterator[Flask]:
         close_connections(host)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=ID_TYPES)
 def kind(request: pytest.FixtureRequest) -> str:
     found: str = request.param
     return found
 
 
-def test_they_are_begun_listed_refreshed_and_ended(host: Flask) -> None:
+def test_sessions_are_started_listed_refreshed_and_ended(host: Flask) -> None:
     ada, bob = make_person(host, "ada"), make_person(host, "bob")
     form = {"username": ada.email, "password": PASSWORD}
     first = Api(host, "").post("/login", data=form, headers={"Prefer": "refresh"}).json
@@ -72,7 +72,7 @@ def test_they_are_begun_listed_refreshed_and_ended(host: Flask) -> None:
     assert here.delete("/where/sessions?others=true").json == {"ended": 0}
 
 
-def test_they_go_with_their_account(host: Flask) -> None:
+def test_sessions_are_deleted_with_their_account(host: Flask) -> None:
     ada = make_person(host, "ada")
     ada.token()
     with host.app_context():
@@ -83,6 +83,6 @@ def test_they_go_with_their_account(host: Flask) -> None:
     assert found == []
 
 
-def test_mounting_without_the_setting_names_the_setting() -> None:
+def test_mounting_sessions_without_the_setting_names_the_setting() -> None:
     with pytest.raises(SetupError, match="SESSIONS"):
         host_with((blueprints.auth, ""), (blueprints.sessions, ""))

@@ -1,4 +1,5 @@
-"""What is a host's own stays as it was: its settings, extensions, handlers, tokens and cookies."""
+"""Frontdesk leaves the application's settings, extensions, handlers, tokens and cookies
+unchanged."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ BLUEPRINTS = (auth, health, workspaces, profiles, notifications, admin_notificat
 KEY = "the key that the host signs its own tokens with, long enough for HS512 too"
 
 
-def welcome(host: Flask, db: SQLAlchemy) -> None:
-    """All that we bring, in a host that has made itself ready."""
+def mount_frontdesk(host: Flask, db: SQLAlchemy) -> None:
+    """Mount every blueprint in an application that is already configured."""
     frontdesk = Frontdesk()
     frontdesk.use_workspaces()
     frontdesk.init_app(host, db, settings=HostSettings(), account_model=Account)
@@ -58,12 +59,12 @@ def state_of(host: Flask) -> dict[str, Any]:
     }
 
 
-def test_nothing_of_the_hosts_is_changed() -> None:
+def test_application_state_is_unchanged() -> None:
     host, db = plain_app(SECRET_KEY=KEY)
     before = state_of(host)
-    welcome(host, db)
+    mount_frontdesk(host, db)
     after = state_of(host)
-    # What we add to it is named here, each thing of it.
+    # Frontdesk adds only these handlers and extensions.
     added = after["error handlers"].keys() - before["error handlers"].keys()
     assert [kind.__name__ for kind in added] == ["Problem"]
     assert after["extensions"] - before["extensions"] == {"frontdesk", "mail"}
@@ -74,31 +75,35 @@ def test_nothing_of_the_hosts_is_changed() -> None:
 def test_flask_jwt_extended_settings_of_the_application_are_ignored() -> None:
     config = {"JWT_SECRET_KEY": KEY, "JWT_ALGORITHM": "HS512", "JWT_IDENTITY_CLAIM": "who"}
     host, db = plain_app(**config, JWT_ENCODE_ISSUER="the host", JWT_ENCODE_NBF=True)
-    JWTManager(host).additional_claims_loader(lambda _: {"theirs": True})
-    welcome(host, db)
+    JWTManager(host).additional_claims_loader(lambda _: {"application_token": True})
+    mount_frontdesk(host, db)
     token = make_person(host, "ada").token()
     claims = jwt.decode(token, HostSettings.SECRET_KEY, ["HS256"])
     assert claims["sub"] == "ada@example.com"
-    assert claims.keys().isdisjoint({"theirs", "iss", "nbf", "who", "csrf"})
+    assert claims.keys().isdisjoint({"application_token", "iss", "nbf", "who", "csrf"})
     with host.app_context():
-        theirs = jwt.decode(create_access_token("7"), KEY, ["HS512"])
-    assert (theirs["who"], theirs["theirs"], theirs["iss"]) == ("7", True, "the host")
+        application_token = jwt.decode(create_access_token("7"), KEY, ["HS512"])
+    assert (
+        application_token["who"],
+        application_token["application_token"],
+        application_token["iss"],
+    ) == ("7", True, "the host")
     assert host.config["JWT_COOKIE_CSRF_PROTECT"] is True
 
 
 def manager_first(host: Flask, db: SQLAlchemy) -> None:
     JWTManager(host)
-    welcome(host, db)
+    mount_frontdesk(host, db)
 
 
-def manager_later(host: Flask, db: SQLAlchemy) -> None:
-    welcome(host, db)
+def manager_last(host: Flask, db: SQLAlchemy) -> None:
+    mount_frontdesk(host, db)
     JWTManager(host)
 
 
-@pytest.fixture(params=[manager_first, manager_later])
+@pytest.fixture(params=[manager_first, manager_last])
 def host(request: pytest.FixtureRequest) -> Flask:
-    """One with cookies of Flask-JWT-Extended, set up before ours or afterwards."""
+    """An application with cookies of Flask-JWT-Extended, set up before or after Frontdesk."""
     host, db = plain_app(
         JWT_SECRET_KEY=KEY, JWT_TOKEN_LOCATION=["cookies"], JWT_COOKIE_SECURE=False
     )
@@ -106,7 +111,7 @@ def host(request: pytest.FixtureRequest) -> Flask:
     set_up(host, db)
 
     @host.post("/own/enter")
-    def enter() -> Response:
+    def log_in() -> Response:
         response = jsonify()
         set_access_cookies(response, create_access_token("7"))
         return response
@@ -119,7 +124,7 @@ def host(request: pytest.FixtureRequest) -> Flask:
     return host
 
 
-def test_the_hosts_cookies_still_ask_for_their_csrf_token(host: Flask) -> None:
+def test_application_cookies_still_need_their_csrf_token(host: Flask) -> None:
     client = host.test_client()
     client.post("/own/enter")
     assert client.post("/own/buy").status_code == 401
@@ -129,22 +134,22 @@ def test_the_hosts_cookies_still_ask_for_their_csrf_token(host: Flask) -> None:
     assert bought.text == "bought by 7"
 
 
-def test_ours_and_the_hosts_tokens_open_their_own_doors_alone(host: Flask) -> None:
+def test_tokens_of_frontdesk_and_the_application_are_not_interchangeable(host: Flask) -> None:
     ada = make_person(host, "ada")
     login = {"username": ada.email, "password": PASSWORD}
-    ours = Api(host, "/desk/auth").post("/login", data=login).json["access_token"]
+    frontdesk_token = Api(host, "/desk/auth").post("/login", data=login).json["access_token"]
     with host.app_context():
-        theirs = create_access_token(ada.email)
-    Api(host, "/desk/auth", ours).get("/account")
-    Api(host, "/desk/auth", theirs).get("/account", 401)
+        application_token = create_access_token(ada.email)
+    Api(host, "/desk/auth", frontdesk_token).get("/account")
+    Api(host, "/desk/auth", application_token).get("/account", 401)
     client = host.test_client()
-    client.set_cookie("access_token_cookie", ours)
+    client.set_cookie("access_token_cookie", frontdesk_token)
     assert client.post("/own/buy", headers={"X-CSRF-TOKEN": "x"}).status_code == 422
 
 
-def test_an_error_of_pyjwt_in_a_view_of_the_hosts_is_the_hosts() -> None:
+def test_pyjwt_error_in_an_application_view_is_not_handled() -> None:
     host, db = plain_app()
-    welcome(host, db)
+    mount_frontdesk(host, db)
     host.add_url_rule("/own", "own", lambda: jwt.decode("a.b.c", KEY, ["HS256"]))
     assert host.test_client().get("/own").status_code == 500
 

@@ -1,4 +1,5 @@
-"""Where a host says its settings, which place counts, and what is said of those it has mistyped."""
+"""Settings of an application: where they can be set, which source takes precedence, and errors for
+misspelled names."""
 
 from __future__ import annotations
 
@@ -27,13 +28,13 @@ from ..rigs.hosts import plain_app
 KEY = "a key of the host's own, which is long enough for it"
 
 
-class Own:
-    """A settings object of the host's."""
+class ApplicationSettings:
+    """A settings object of the application."""
 
     SECRET_KEY = KEY
-    CORE = CoreSettings(PROJECT_NAME="Own")
+    CORE = CoreSettings(PROJECT_NAME="ApplicationSettings")
     AUTH = AuthSettings(LOGIN_LIMIT="9 per hour", ACCESS_TOKEN_EXPIRE_MINUTES=9)
-    BRAND = BrandSettings(COLOR="#112233", FOOTER="Own")
+    BRAND = BrandSettings(COLOR="#112233", FOOTER="ApplicationSettings")
 
 
 def host_with(config: Any = None, settings: object | None = None, *, prefixed: str = "") -> Flask:
@@ -55,14 +56,14 @@ def minutes(host: Flask) -> int:
     return settings_of(host).of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES
 
 
-def refusal(config: Any = None) -> str:
+def error_of(config: Any = None) -> str:
     with pytest.raises(SettingsError) as refused:
         host_with(config)
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
 
-def test_settings_stand_in_the_applications_configuration() -> None:
+def test_settings_are_read_from_app_config() -> None:
     app, db = plain_app(SECRET_KEY=KEY)
     # [config]
     app.config["FRONTDESK"] = {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}
@@ -72,10 +73,10 @@ def test_settings_stand_in_the_applications_configuration() -> None:
     assert settings_of(app).core.PROJECT_NAME == "Frontdesk"
 
 
-def test_flask_reads_them_from_its_own_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_read_from_flask_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLASK_FRONTDESK__AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "60")
     monkeypatch.setenv("FLASK_FRONTDESK__AUTH__ACTIVE_STATUSES", '["active", "trial"]')
-    # Flask takes digits for a number, a name of digits too.
+    # Flask parses digits as a number, also in names.
     monkeypatch.setenv("FLASK_FRONTDESK__CORE__PROJECT_NAME", "1984")
     monkeypatch.setenv("FLASK_FRONTDESK__SECRET_KEY", "9" * 40)
     found = settings_of(host_with(prefixed="FLASK"))
@@ -85,7 +86,7 @@ def test_flask_reads_them_from_its_own_variables(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("prefixed", ["", "FRONTDESK"])
-def test_variables_with_our_name_in_front_are_read(
+def test_settings_are_read_from_prefixed_variables(
     prefixed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "60")
@@ -99,35 +100,41 @@ def test_variables_with_our_name_in_front_are_read(
     assert found.top_level("SMS_ACCOUNT_SID") == "AC1"
 
 
-def test_they_are_read_from_a_dotenv_too(tmp_path: Path) -> None:
+def test_settings_are_read_from_dotenv(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES=60\nFOO=1\n")
-    assert minutes(host_with(settings=Own())) == 60
+    assert minutes(host_with(settings=ApplicationSettings())) == 60
 
 
 def test_prefixed_variables_override_other_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "1")
     assert minutes(host_with()) == 1
-    assert minutes(host_with(settings=Own())) == 9
-    assert minutes(host_with({"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}}, Own())) == 20
+    assert minutes(host_with(settings=ApplicationSettings())) == 9
+    assert (
+        minutes(host_with({"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}}, ApplicationSettings()))
+        == 20
+    )
     monkeypatch.setenv("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "30")
-    assert minutes(host_with({"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}}, Own())) == 30
+    assert (
+        minutes(host_with({"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}}, ApplicationSettings()))
+        == 30
+    )
 
 
-def test_sources_complement_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_combined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FRONTDESK_AUTH__LOGOUT_IS_FINAL", "true")
     monkeypatch.setenv("FRONTDESK_BRAND__SUPPORT_EMAIL", "help@example.com")
     config = {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}, "BRAND": {"NAME": "Shop"}}
-    found = settings_of(host_with(config, Own()))
+    found = settings_of(host_with(config, ApplicationSettings()))
     auth = found.of(AuthSettings)
     assert (auth.LOGIN_LIMIT, auth.ACCESS_TOKEN_EXPIRE_MINUTES) == ("9 per hour", 20)
     assert auth.LOGOUT_IS_FINAL
     assert found.of(BrandSettings).SUPPORT_EMAIL == "help@example.com"
-    assert (found.core.PROJECT_NAME, found.secret_key) == ("Own", KEY)
+    assert (found.core.PROJECT_NAME, found.secret_key) == ("ApplicationSettings", KEY)
     brand = found.of(BrandSettings)
-    assert (brand.NAME, brand.COLOR, brand.FOOTER) == ("Shop", "#112233", "Own")
+    assert (brand.NAME, brand.COLOR, brand.FOOTER) == ("Shop", "#112233", "ApplicationSettings")
 
 
-def test_a_key_of_its_own_is_ours_alone() -> None:
+def test_secret_key_of_frontdesk_does_not_change_the_applications() -> None:
     for config in ({"SECRET_KEY": "k" * 40}, {"CORE": {"SECRET_KEY": "k" * 40}}):
         host = host_with(config)
         assert (settings_of(host).secret_key, host.secret_key) == ("k" * 40, KEY)
@@ -135,31 +142,31 @@ def test_a_key_of_its_own_is_ours_alone() -> None:
 
 
 @pytest.mark.parametrize("empty", ["", None])
-def test_an_empty_key_leaves_the_key_of_the_application(empty: str | None) -> None:
+def test_empty_secret_key_falls_back_to_the_applications(empty: str | None) -> None:
     class Settings:
         SECRET_KEY = empty
 
     assert settings_of(host_with({"CORE": {"SECRET_KEY": ""}}, Settings())).secret_key == KEY
 
 
-def test_each_setting_says_where_it_was_set(
+def test_settings_command_shows_the_source_of_each_setting(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("FRONTDESK_AUTH__LOGIN_LIMIT", "1 per hour")
     (tmp_path / ".env").write_text("FRONTDESK_SMS_ACCOUNT_SID=AC1\n")
     config = {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}, "IDP_OAUTH_CLIENT_ID": "ours"}
-    found = settings_of(host_with(config, Own()))
+    found = settings_of(host_with(config, ApplicationSettings()))
     in_config = ("config", 'app.config["FRONTDESK"]')
     assert found.origin("AUTH", "LOGIN_LIMIT") == ("environment", "FRONTDESK_AUTH__LOGIN_LIMIT")
     assert found.origin("", "SMS_ACCOUNT_SID") == (".env", "FRONTDESK_SMS_ACCOUNT_SID")
     assert found.origin("AUTH", "ACCESS_TOKEN_EXPIRE_MINUTES") == in_config
     assert found.origin("AUTH", "IDP_OAUTH_CLIENT_ID") == in_config
-    assert found.origin("CORE", "PROJECT_NAME") == ("host", "Own")
+    assert found.origin("CORE", "PROJECT_NAME") == ("host", "ApplicationSettings")
     assert found.origin("CORE", "CONSOLE_ENABLED") == ("follows", "")
     assert found.origin("AUTH", "MFA") == ("default", "")
 
 
-def test_plain_variables_and_the_applications_key_are_origins_too(
+def test_plain_variables_and_the_applications_key_are_shown_as_sources(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AUTH__MFA", "optional")
@@ -171,7 +178,7 @@ def test_plain_variables_and_the_applications_key_are_origins_too(
         assert found.origin("CORE", "SECRET_KEY") == ("config", 'app.config["SECRET_KEY"]')
 
 
-def test_a_wrong_value_in_code_names_its_class() -> None:
+def test_invalid_value_in_code_names_its_class() -> None:
     class Settings:
         LOGIN_LIMIT = "hunter2"
 
@@ -183,23 +190,29 @@ def test_a_wrong_value_in_code_names_its_class() -> None:
     )
 
 
-def test_the_providers_settings_stand_at_the_top_or_in_their_namespace() -> None:
+def test_provider_settings_are_read_with_and_without_their_namespace() -> None:
     for config in ({"IDP_OAUTH_CLIENT_ID": "ours"}, {"AUTH": {"IDP_OAUTH_CLIENT_ID": "ours"}}):
         assert settings_of(host_with(config)).of(AuthSettings).IDP_OAUTH_CLIENT_ID == "ours"
 
 
-def test_a_namespace_may_be_an_object_of_its_class() -> None:
+def test_namespace_can_be_an_object_of_its_class() -> None:
     assert minutes(host_with({"AUTH": AuthSettings(ACCESS_TOKEN_EXPIRE_MINUTES=7)})) == 7
 
 
-OTHERS = {"AUTH__PROVIDER": "ldap", "CORE__FOO": "1", "AUTH": "ldap", "TASKS": "3", "BRAND": "Acme"}
+OTHER_VARIABLES = {
+    "AUTH__PROVIDER": "ldap",
+    "CORE__FOO": "1",
+    "AUTH": "ldap",
+    "TASKS": "3",
+    "BRAND": "Acme",
+}
 
 
 @pytest.mark.parametrize("kind", [None, ComposedSettings])
-def test_a_hosts_own_variables_do_not_stop_its_start(
+def test_other_variables_do_not_stop_the_start(
     kind: type[ComposedSettings] | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name, value in OTHERS.items():
+    for name, value in OTHER_VARIABLES.items():
         monkeypatch.setenv(name, value)
     (tmp_path / ".env").write_text("NOTIFICATIONS__TRANSPORT=carrier pigeon\nPROFILES=many\n")
     monkeypatch.setenv("AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "1")
@@ -214,9 +227,7 @@ class Composed(ComposedSettings):
     AUTH: MoreAuth = MoreAuth()
 
 
-def test_what_a_host_adds_to_a_namespace_is_read_and_else_left_to_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_additional_settings_of_the_application_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTH__LDAP_URL", "ldap://127.0.0.1")
     monkeypatch.setenv("AUTH__PROVIDER", "ldap")
     settings = Composed()
@@ -224,10 +235,8 @@ def test_what_a_host_adds_to_a_namespace_is_read_and_else_left_to_it(
     assert minutes(host_with(settings=settings)) == 30
 
 
-def test_the_doctor_tells_which_variables_are_left_to_the_host(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name, value in {**OTHERS, "AUTH__TOKEN_LIFE": "60"}.items():
+def test_doctor_lists_variables_that_frontdesk_ignores(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {**OTHER_VARIABLES, "AUTH__TOKEN_LIFE": "60"}.items():
         monkeypatch.setenv(name, value)
     names = "AUTH__PROVIDER, AUTH__TOKEN_LIFE, CORE__FOO"
     text = (
@@ -249,7 +258,7 @@ class ServiceOnly:
     CORE = CoreSettings(LOG_LEVEL="ERROR")
 
 
-def test_the_doctor_reports_settings_that_only_the_service_reads(
+def test_doctor_reports_settings_that_only_the_service_reads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("FRONTDESK_CORE__API_V1_STR", "/v2")
@@ -280,7 +289,7 @@ def test_the_doctor_reports_settings_that_only_the_service_reads(
 
 
 def test_plain_variables_of_the_service_are_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A service may run in the same environment."""
+    """A service can run in the same environment."""
     monkeypatch.setenv("CORE__LOG_LEVEL", "ERROR")
     assert findings(host_with()) == []
     assert findings(host_with(settings=ComposedSettings())) == []
@@ -292,18 +301,18 @@ def test_settings_that_an_application_reads_are_no_finding() -> None:
 
 
 @pytest.mark.parametrize("prefix", ["", "FRONTDESK_"])
-def test_a_misspelled_setting_is_rejected_with_a_suggestion(
+def test_misspelled_setting_is_rejected_with_a_suggestion(
     prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"{prefix}AUTH__ACCESS_TOKEN_EXPIRES_MINUTES", "60")
-    assert refusal() == (
+    assert error_of() == (
         f"Wrong settings: {prefix}AUTH__ACCESS_TOKEN_EXPIRES_MINUTES: there is no such setting,"
         f" do you mean {prefix}AUTH__ACCESS_TOKEN_EXPIRE_MINUTES?"
     )
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("FRONTDESK_AUTH__PROVIDER", "there is no such setting"),
         ("FRONTDESK_ATUH__LOGIN_LIMIT", "do you mean FRONTDESK_AUTH__LOGIN_LIMIT?"),
@@ -314,17 +323,17 @@ def test_a_misspelled_setting_is_rejected_with_a_suggestion(
         ("FRONTDESK_AUTH__ACTIVE_STATUSES", 'must be JSON, such as ["one", "two"]'),
     ],
 )
-def test_an_unknown_prefixed_variable_is_rejected(
-    name: str, told: str, monkeypatch: pytest.MonkeyPatch
+def test_unknown_prefixed_variable_is_rejected(
+    name: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "hunter2")
-    sentence = refusal()
+    sentence = error_of()
     assert sentence.startswith(f"Wrong settings: {name}: ")
-    assert told in sentence
+    assert message in sentence
     assert "hunter2" not in sentence
 
 
-def test_other_variables_that_begin_with_our_name_are_others(
+def test_other_variables_that_begin_with_the_name_are_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("FRONTDESK_HOME", "/srv/frontdesk")
@@ -332,7 +341,7 @@ def test_other_variables_that_begin_with_our_name_are_others(
 
 
 @pytest.mark.parametrize(
-    ("config", "told"),
+    ("config", "message"),
     [
         ({"AUHT": {}}, 'has no setting "AUHT". Do you mean "AUTH"?'),
         (
@@ -348,14 +357,14 @@ def test_other_variables_that_begin_with_our_name_are_others(
         ({7: 1}, 'has no setting "7"'),
     ],
 )
-def test_an_invalid_configuration_is_one_sentence(config: Any, told: str) -> None:
-    sentence = refusal(config)
-    assert told in sentence
+def test_invalid_configuration_is_one_sentence(config: Any, message: str) -> None:
+    sentence = error_of(config)
+    assert message in sentence
     assert 'app.config["FRONTDESK"]' in sentence
     assert "hunter2" not in sentence
 
 
-def test_the_service_has_its_environment_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_rejects_unknown_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORE__DATABASE_URL", "sqlite://")
     monkeypatch.setenv("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "60")
     assert minutes(create_app()) == 30

@@ -1,4 +1,5 @@
-"""A host with binds, whose tests put something in the place of its session or its engines."""
+"""How applications isolate their tests: rolled_back, a replaced engine, a replaced
+session."""
 
 from __future__ import annotations
 
@@ -47,8 +48,8 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     if request.param != "postgresql":
         yield "sqlite://" if request.param == "memory" else f"sqlite:///{folder / 'host.db'}"
         return
-    with postgres_database(f"frontdesk_recipes_{os.getpid()}") as made:
-        yield made
+    with postgres_database(f"frontdesk_recipes_{os.getpid()}") as account:
+        yield account
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +85,8 @@ def count(host: Flask, model: Any) -> int:
         return db.session.scalar(select(func.count()).select_from(model)) or 0
 
 
-def use_everything(ada: Person) -> None:
-    """A login, a request on its token, a write, and an error in the middle of a transaction."""
+def use_frontdesk(ada: Person) -> None:
+    """Sign in, use the token, write, and fail inside a transaction."""
     api = ada.api()
     assert api.get("/in/account").json["email"] == ada.email
     task = api.post("/tasks/", 201, json={"title": "x"}).json
@@ -94,18 +95,18 @@ def use_everything(ada: Person) -> None:
     api.delete(f"/tasks/{task['id']}")
 
 
-def test_with_our_own_helper_nothing_stays(host: Flask, frontdesk: Kit) -> None:
+def test_rolled_back_undoes_all_writes(host: Flask, frontdesk: Kit) -> None:
     for _ in range(2):
         with rolled_back(host):
-            use_everything(frontdesk.account("ada"))
+            use_frontdesk(frontdesk.account("ada"))
             assert count(host, Event) == 1
         assert count(host, Account) == count(host, Event) == 0
 
 
-def test_with_a_connection_in_the_engines_place_nothing_stays(
+def test_rollback_of_a_replaced_engine_undoes_all_writes(
     host: Flask, frontdesk: Kit, url: str
 ) -> None:
-    """As Flask-SQLAlchemy's author advises it. SQLite needs a BEGIN of its own beside it."""
+    """The recipe of Flask-SQLAlchemy's author. SQLite would additionally need an explicit BEGIN."""
     if url.startswith("sqlite"):
         return
     with host.app_context():
@@ -125,22 +126,22 @@ def test_with_a_connection_in_the_engines_place_nothing_stays(
     assert count(host, Account) == 0
 
 
-def test_a_replaced_session_is_used(host: Flask, frontdesk: Kit) -> None:
-    """As many suites do it: one session for the test, on a connection of its own."""
+def test_replaced_session_is_used(host: Flask, frontdesk: Kit) -> None:
+    """A common recipe: one session for each test, on its own connection."""
     with host.app_context():
         engine = db.engines[None]
-    usual = db.session
+    original = db.session
     with engine.connect() as connection:
         factory: Any = sessionmaker(bind=connection, join_transaction_mode="create_savepoint")
         db.session = scoped_session(factory)
         try:
             ada = frontdesk.account("ada", phone="+15550100")
-            made = db.session.scalars(select(Account)).one()
-            assert (made.email, made.phone) == (ada.email, "+15550100")
+            account = db.session.scalars(select(Account)).one()
+            assert (account.email, account.phone) == (ada.email, "+15550100")
             assert ada.api().get("/in/account").json["phone"] == "+15550100"
             db.session.remove()
         finally:
-            db.session = usual
+            db.session = original
     with host.app_context():
         db.session.execute(Account.__table__.delete())
         db.session.commit()

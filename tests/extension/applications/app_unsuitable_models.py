@@ -1,4 +1,4 @@
-"""Account models that do not fit, each told in one sentence."""
+"""Account models that do not meet the requirements: each error is one sentence."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Twofold(AccountMixin, db.Model):  # type: ignore[misc, name-defined]
 
 
 class Chosen(db.Model):  # type: ignore[misc, name-defined]
-    """Of no table, but of a question."""
+    """A model that is mapped to a query instead of a table."""
 
     __table__ = select(*Account.__table__.columns).subquery("chosen")
     __mapper_args__ = {"primary_key": [__table__.c.id]}
@@ -72,6 +72,6 @@ class Chosen(db.Model):  # type: ignore[misc, name-defined]
         (Twofold, "Twofold has a primary key of several columns"),
     ],
 )
-def test_an_account_model_that_does_not_fit(model: type, words: str) -> None:
+def test_unsuitable_account_model_is_rejected_with_the_reason(model: type, words: str) -> None:
     with pytest.raises(SetupError, match=words):
         Frontdesk().init_app(host, db, account_model=model)
