@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench wheel image versions pin digests sbom settings errors api hooks records snippets docs screens texts
+.PHONY: help run test quick sure format lint types bench wheel image versions pin digests sbom settings errors api cli hooks records snippets docs screens texts
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ errors: ## Write docs/error-codes.md and the proxies' error responses from the c
 
 api: ## Write docs/http-api/ from the OpenAPI document
 	$(TOOL) scripts.http_api
+
+cli: ## Write docs/cli.md from the help of the commands
+	$(TOOL) scripts.cli
 
 hooks: ## Update the tables in docs/hooks.md and docs/signals.md
 	$(TOOL) scripts.hooks

@@ -24,7 +24,7 @@ group = CommandGroup("frontdesk", help=HELP["frontdesk"])
 def doctor() -> None:
     """Check the configuration and the servers that it names.
 
-    The command prints errors and warnings. The exit code is 1 if there is an error.
+    The command prints errors and warnings. The exit code is 1 if a check finds an error.
 
     \b
     Examples:

@@ -59,7 +59,7 @@ class RowsRefused(click.ClickException):
 @click.option(
     "--hash-config",
     type=click.Path(exists=True, dir_okay=False),
-    help="A file with the hash parameters of Firebase's console, for --format firebase.",
+    help="A file with the hash parameters of Firebase's console, for `--format firebase`.",
 )
 @click.option(
     "--report",

@@ -4,27 +4,16 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
 from app.cli.groups import HELP, lazy_group
+from scripts.cli import PAGE, commands, page
 
 from ..conftest import SECRET
 from ..rigs.servers import checkout_environment
-
-
-def commands() -> Iterator[tuple[str, click.Command]]:
-    for name in HELP:
-        group = lazy_group(name)
-        context = click.Context(group)
-        for command in group.list_commands(context):
-            found = group.get_command(context, command)
-            assert found is not None
-            yield f"{name} {command}", found
-
 
 COMMANDS = dict(commands())
 
@@ -61,6 +50,10 @@ def test_every_command_takes_json(name: str) -> None:
     """An export has a format of its own."""
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
     assert ("--json" in options) is (name != "accounts export")
+
+
+def test_reference_page_is_current() -> None:
+    assert PAGE.read_text() == page(), "run `make cli`"
 
 
 @pytest.mark.parametrize("name", HELP)
