@@ -12,7 +12,7 @@ from app.testing.client import Api
 from ..conftest import MakePerson
 from ..rigs.oidc.glewlwyd import Glewlwyd, GlewlwydBrowser
 from ..rigs.oidc.node import CLIENT_SECRET
-from ..rigs.oidc.proxy import TOKEN, Answer, Proxy, SignInPolicy
+from ..rigs.oidc.proxy import TOKEN, Answer, Interceptor, Proxy
 from ..rigs.oidc.visitor import Visitor
 
 # The database does not matter here.
@@ -42,7 +42,7 @@ def make_glewlwyd_visitor(make_visitor: MakeVisitor, glewlwyd: Glewlwyd) -> Make
     return make
 
 
-def reject(requests: int, answer: Answer) -> SignInPolicy:
+def reject(requests: int, answer: Answer) -> Interceptor:
     """Reject the first `requests` requests with `answer`."""
     remaining = iter(range(requests))
     return lambda headers, body: None if next(remaining, None) is None else answer
@@ -54,7 +54,7 @@ def reject_basic(headers: dict[str, str], body: bytes) -> Answer | None:
 
 def test_working_method_is_remembered(make_visitor: MakeVisitor, proxy: Proxy) -> None:
     visitor = make_visitor()
-    proxy.gate(TOKEN, reject_basic)
+    proxy.intercept(TOKEN, reject_basic)
     visitor.sign_in("ada")
     assert proxy.calls[TOKEN] == 3
     visitor.sign_in("ada")
@@ -64,7 +64,7 @@ def test_working_method_is_remembered(make_visitor: MakeVisitor, proxy: Proxy) -
 def test_credentials_are_sent_unencoded_after_a_rejection(
     make_visitor: MakeVisitor, proxy: Proxy
 ) -> None:
-    proxy.gate(TOKEN, reject(1, Answer(401)))
+    proxy.intercept(TOKEN, reject(1, Answer(401)))
     make_visitor().sign_in("ada")
     assert proxy.calls[TOKEN] == 3
 
@@ -88,7 +88,7 @@ def test_rejected_method_falls_back_to_the_next_with_the_same_code(
     make_visitor: MakeVisitor, proxy: Proxy, refusal: Answer
 ) -> None:
     visitor = make_visitor()
-    proxy.gate(TOKEN, reject(2, refusal))
+    proxy.intercept(TOKEN, reject(2, refusal))
     visitor.sign_in("ada")
     assert proxy.calls[TOKEN] == 3
 
@@ -105,7 +105,7 @@ def test_rejected_method_falls_back_to_the_next_with_the_same_code(
 def test_rejected_code_is_not_sent_again(
     make_visitor: MakeVisitor, proxy: Proxy, refusal: Answer
 ) -> None:
-    proxy.gate(TOKEN, lambda headers, body: refusal)
+    proxy.intercept(TOKEN, lambda headers, body: refusal)
     assert make_visitor().sign_in("ada", 400).json["code"] == "sign_in_refused"
     assert proxy.calls[TOKEN] == 1
 
@@ -116,7 +116,7 @@ def test_code_consumed_by_a_rejection_fails_one_sign_in(
     """Some servers check the code first; an error about the code means that the method works."""
     reject_code = reject(1, Answer(400, b'{"error": "invalid_grant"}'))
     visitor = make_visitor()
-    proxy.gate(TOKEN, lambda *request: reject_basic(*request) or reject_code(*request))
+    proxy.intercept(TOKEN, lambda *request: reject_basic(*request) or reject_code(*request))
     visitor.sign_in("ada", 400)
     proxy.calls.clear()
     visitor.sign_in("ada")
@@ -126,7 +126,7 @@ def test_code_consumed_by_a_rejection_fails_one_sign_in(
 def test_log_names_every_rejected_method(
     make_visitor: MakeVisitor, proxy: Proxy, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    proxy.gate(TOKEN, lambda headers, body: Answer(403))
+    proxy.intercept(TOKEN, lambda headers, body: Answer(403))
     visitor = make_visitor()
     callback = visitor.go("ada")
     assert visitor.finish(callback, 502).json["code"] == "provider_unavailable"
@@ -149,7 +149,7 @@ def test_secret_that_needs_no_encoding_is_sent_once_by_basic(
 
 
 def test_secret_can_have_any_characters(make_visitor: MakeVisitor, proxy: Proxy) -> None:
-    proxy.gate(TOKEN, lambda headers, body: Answer(401))
+    proxy.intercept(TOKEN, lambda headers, body: Answer(401))
     make_visitor(IDP_OAUTH_CLIENT_SECRET="пароль €").sign_in("ada", 502)
     assert proxy.calls[TOKEN] == 3
 

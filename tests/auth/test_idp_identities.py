@@ -115,7 +115,7 @@ def test_another_subject_with_the_same_email_is_rejected(
     visitor: Visitor, ada: Person, mails: MailOutbox
 ) -> None:
     visitor.sign_in("ada")
-    refused = Visitor(Api(ada.app)).sign_in("twin", 400)
+    refused = Visitor(Api(ada.app)).sign_in("duplicate", 400)
     assert refused.json["code"] == "linked_to_another"
     assert subjects(ada.app) == ["ada"]
     assert len(mails.sent) == 1
@@ -125,8 +125,8 @@ def test_operator_can_unlink_identities(visitor: Visitor, ada: Person) -> None:
     visitor.sign_in("ada")
     result = ada.app.test_cli_runner().invoke(args=["accounts", "unlink", ada.email])
     assert result.exit_code == 0
-    Visitor(Api(ada.app)).sign_in("twin")
-    assert subjects(ada.app) == ["twin"]
+    Visitor(Api(ada.app)).sign_in("duplicate")
+    assert subjects(ada.app) == ["duplicate"]
 
 
 def test_deleting_the_account_deletes_its_identities(
@@ -228,7 +228,9 @@ class TestAtOnce:
         assert subjects(app) == ["zoe"]
 
     def test_only_one_of_two_subjects_with_one_email_is_linked(self, ada: Person) -> None:
-        visits = [(Visitor(Api(ada.app)), login) for login in ("ada", "twin") * (MAX_CALLS // 2)]
+        visits = [
+            (Visitor(Api(ada.app)), login) for login in ("ada", "duplicate") * (MAX_CALLS // 2)
+        ]
         calls = [make_callback(visit, visit.go(login)) for visit, login in visits]
         assert run_concurrently(*calls) == [200] * (MAX_CALLS // 2) + [400] * (MAX_CALLS // 2)
         assert len(identities(ada.app)) == 1

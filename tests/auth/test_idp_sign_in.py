@@ -79,7 +79,7 @@ def test_emails_are_compared_case_insensitively(visitor: Visitor, person: MakePe
     assert answer.json["account"]["email"] == "mixed.case@example.com"
 
 
-@pytest.mark.parametrize("login", ["unverified", "unsaid", "mailless"])
+@pytest.mark.parametrize("login", ["unverified", "unstated", "mailless"])
 def test_unverified_email_is_rejected(visitor: Visitor, person: MakePerson, login: str) -> None:
     person(login, into=visitor.api.app)
     assert visitor.sign_in(login, 400).json["code"] == "email_not_verified"

@@ -89,7 +89,7 @@ def test_new_account_has_no_password(new_user: Visitor) -> None:
     new_user.api.post("/password-recovery", json={"email": "zoe@example.com"})
 
 
-@pytest.mark.parametrize("login", ["unverified", "unsaid", "mailless"])
+@pytest.mark.parametrize("login", ["unverified", "unstated", "mailless"])
 def test_unverified_email_creates_no_account(new_user: Visitor, login: str) -> None:
     new_user.sign_in(login, 400)
     assert emails(new_user.api.app) == []

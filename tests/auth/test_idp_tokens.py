@@ -252,7 +252,7 @@ class TestChangedMetadata:
         def wait_for_the_others(_headers: dict[str, str], _body: bytes) -> None:
             barrier.wait(10)
 
-        proxy.gate(TOKEN, wait_for_the_others)
+        proxy.intercept(TOKEN, wait_for_the_others)
 
         def make_finish(visitor: Visitor, callback: dict[str, str]) -> Callable[[], int]:
             return lambda: visitor.finish(callback).response.status_code

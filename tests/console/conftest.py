@@ -26,7 +26,7 @@ from ..conftest import MakeApp
 from ..rigs.backends import free_port
 from ..rigs.chromium import launch_chromium
 from ..rigs.console.cells import Cell, journey_cells
-from ..rigs.console.site import ROOMS, Site, Visitors, serve
+from ..rigs.console.site import FEATURES, Site, Visitors, serve
 from ..rigs.console.world import World
 from ..rigs.cookie_browsers import HOST
 from .furnished import furnished_site
@@ -63,7 +63,7 @@ def open_site(
         def open_one(**environment: str) -> Site:
             port = free_port()
             host = f"http://localhost:{port}"
-            app = make_app(**{**ROOMS, "CORE__CLIENT_HOST": host, **environment})
+            app = make_app(**{**FEATURES, "CORE__CLIENT_HOST": host, **environment})
             return stack.enter_context(serve(app, port, mails, clock, engine))
 
         yield open_one
@@ -83,7 +83,7 @@ def world(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, engine: ManualEngine
 ) -> World:
     """A service in use, for what needs no browser."""
-    app = make_app(**ROOMS, CORE__CLIENT_HOST=HOST)
+    app = make_app(**FEATURES, CORE__CLIENT_HOST=HOST)
     return World(Site(app, HOST, mails, clock, engine))
 
 

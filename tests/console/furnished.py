@@ -17,7 +17,7 @@ from config import Settings
 
 from ..conftest import SECRET, close_connections
 from ..rigs.backends import free_port
-from ..rigs.console.site import ROOMS, Site, serve
+from ..rigs.console.site import FEATURES, Site, serve
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def furnished_site(migrated: Path, folder: Path) -> Iterator[Site]:
     database, port = folder / "frontdesk.db", free_port()
     shutil.copy(migrated, database)
     environment = {
-        **ROOMS,
+        **FEATURES,
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": f"sqlite:///{database}",
         "CORE__LOG_LEVEL": "ERROR",

@@ -42,7 +42,7 @@ class Page:
     name: str
     # The view's name.
     view: str
-    # `visitor`, `owner`, `newcomer` (whose account is empty), `admin` or `root`; by the guard if
+    # `visitor`, `owner`, `new_user` (whose account is empty), `admin` or `root`; by the guard if
     # it is not said.
     who: str = ""
     values: Callable[[World], Mapping[str, Any]] = lambda _: {}
@@ -55,12 +55,12 @@ class Page:
 # In place of what is found by itself, where the view stands here.
 PAGES: tuple[Page, ...] = (
     Page("inbox", "dashboard"),
-    Page("inbox-empty", "dashboard", who="newcomer"),
+    Page("inbox-empty", "dashboard", who="new_user"),
     Page("inbox-unread", "dashboard", query=lambda _: {"show": "unread"}),
-    Page("inbox-all-read", "dashboard", who="newcomer", query=lambda _: {"show": "unread"}),
+    Page("inbox-all-read", "dashboard", who="new_user", query=lambda _: {"show": "unread"}),
     Page("message", "item_page"),
     Page("profile", "profile_page"),
-    Page("profile-none", "profile_page", who="newcomer"),
+    Page("profile-none", "profile_page", who="new_user"),
     Page("overview", "admin_home_page", who="admin"),
     Page("accounts", "managed_accounts_page", who="admin"),
     Page("accounts-none", "managed_accounts_page", who="admin", query=lambda _: {"search": "zz"}),
@@ -75,8 +75,8 @@ PAGES: tuple[Page, ...] = (
     Page("mail-look", "mail_template_page", values=lambda _: {"name": "notification"}),
     Page("authenticator-gone", "authenticator_page", status=404),
     Page("workspaces", "workspaces_page"),
-    Page("workspaces-of-a-newcomer", "workspaces_page", who="newcomer"),
-    Page("invitations-received", "received_invitations_page", who="newcomer"),
+    Page("workspaces-of-a-new-user", "workspaces_page", who="new_user"),
+    Page("invitations-received", "received_invitations_page", who="new_user"),
     Page("invitations-received-none", "received_invitations_page"),
     Page("invitation", "invitation_page", query=invited),
     Page("invitation-of-somebody-else", "invitation_page", who="owner", query=invited),

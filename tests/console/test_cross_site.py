@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ..core.test_matrix import rows
-from ..rigs.console.faults import listed
+from ..rigs.console.faults import as_lines
 from ..rigs.console.requests import ask, example_form, path_of
 from ..rigs.console.routes import form_routes
 from ..rigs.console.world import World
@@ -34,7 +34,7 @@ def test_no_page_of_others_sends_a_form(world: World, stranger: str) -> None:
             refused = answer.status_code == 403 and "another site" in answer.text
             if not refused or answer.headers.getlist("Set-Cookie"):
                 wrong.append(f"{form.name}: {answer.status_code}")
-    assert not wrong, listed(wrong)
+    assert not wrong, as_lines(wrong)
     assert rows(app) == before
 
 

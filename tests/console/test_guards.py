@@ -13,15 +13,8 @@ from app.console.admin.drafts import sign_count
 from app.core.web.operation import operation
 from app.testing.database import rolled_back
 
-from ..rigs.console.faults import listed
-from ..rigs.console.requests import (
-    Performed,
-    api_rule,
-    ask,
-    example_form,
-    noted_performances,
-    path_of,
-)
+from ..rigs.console.faults import as_lines
+from ..rigs.console.requests import ApiCall, api_rule, ask, example_form, path_of, record_api_calls
 from ..rigs.console.routes import Route, form_routes
 from ..rigs.console.world import World, values_of
 
@@ -55,7 +48,7 @@ def calls_the_api(route: Route) -> bool:
 def test_no_form_for_admins_is_done_for_others(world: World) -> None:
     """Those too that no route stands behind; nor does one show what only admins see."""
     app, wrong = world.site.app, []
-    stranger = world.site.cookie_of(world.people["newcomer"])
+    stranger = world.site.cookie_of(world.people["new_user"])
     forms = [form for form in form_routes() if "/admin/" in form.path]
     for form, audience in product(forms, ("chosen", "everyone")):
         sent = {"account_receiver_ids": [str(world.ada.id)], "audience": audience}
@@ -63,7 +56,7 @@ def test_no_form_for_admins_is_done_for_others(world: World) -> None:
             answer = ask(app, "POST", path_of(world, form), cookie, data=sent)
             if not is_refused(answer) or world.ada.email in answer.text:
                 wrong.append(f"{form.name} for {audience}: {answer.status_code}")
-    assert not wrong, listed(wrong)
+    assert not wrong, as_lines(wrong)
 
 
 def inactive(world: World) -> str:
@@ -83,7 +76,7 @@ CALLERS: dict[str, Callable[[World], str | None]] = {
     "an old cookie": lambda _: "A" * 64,
     "somebody inactive": inactive,
     "the owner": signed_in_as("owner"),
-    "somebody else": signed_in_as("newcomer"),
+    "somebody else": signed_in_as("new_user"),
     "an admin": signed_in_as("admin"),
     "root": signed_in_as("root"),
 }
@@ -99,7 +92,7 @@ def test_forms_answer_as_their_routes_do(world: World, caller: str) -> None:
         for fields in ({}, fields_of(world, form)):
             # What it is about stays, so that both are asked about the same.
             path = path_of(world, form)
-            with rolled_back(app), noted_performances() as noted:
+            with rolled_back(app), record_api_calls() as noted:
                 by_form = ask(app, "POST", path, cookie, data=fields, content_type=kind)
             did = [each for each in noted if each.view is form.api_view]
             if not did:
@@ -113,7 +106,7 @@ def test_forms_answer_as_their_routes_do(world: World, caller: str) -> None:
                     f"{form.name} with {fields}: {by_form.status_code}"
                     f" to {by_form.headers.get('Location')}, but the API {by_api.status_code}"
                 )
-    assert not wrong, listed(wrong)
+    assert not wrong, as_lines(wrong)
 
 
 def test_every_form_does_what_it_says_for_somebody(world: World) -> None:
@@ -122,13 +115,13 @@ def test_every_form_does_what_it_says_for_somebody(world: World) -> None:
     idle = []
     for form in FORMS:
         fields = fields_of(world, form)
-        with noted_performances() as noted:
+        with record_api_calls() as noted:
             for cookie in cookies:
                 with rolled_back(app):
                     ask(app, "POST", path_of(world, form), cookie, data=fields)
         if not any(each.view is form.api_view for each in noted):
             idle.append(form.name)
-    assert set(idle) <= SWITCHED_OFF, listed(idle)
+    assert set(idle) <= SWITCHED_OFF, as_lines(idle)
 
 
 def fields_of(world: World, form: Route) -> dict[str, str]:
@@ -141,7 +134,7 @@ def fields_of(world: World, form: Route) -> dict[str, str]:
 
 
 def ask_api(
-    world: World, form: Route, did: Performed, cookie: str | None, fields: dict[str, str]
+    world: World, form: Route, did: ApiCall, cookie: str | None, fields: dict[str, str]
 ) -> TestResponse:
     """With what the form had the route read, as whoever sent it."""
     app = world.site.app

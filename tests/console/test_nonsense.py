@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from app.testing.database import rolled_back
 
 from ..core.test_malformed_requests import NASTY_TEXT, known_names
-from ..rigs.console.faults import listed
+from ..rigs.console.faults import as_lines
 from ..rigs.console.requests import ask, path_of
 from ..rigs.console.routes import Route, form_routes, page_routes
 from ..rigs.console.world import World
@@ -94,7 +94,7 @@ def test_forms_answer_whatever_they_are_sent(world: World) -> None:
         for data, kind in BODIES
         for fault in send(world, form, cookie, data=data, content_type=kind)
     ]
-    assert not found, listed(found)
+    assert not found, as_lines(found)
 
 
 def test_forms_answer_to_nasty_text_in_every_field(world: World, names: list[str]) -> None:
@@ -107,7 +107,7 @@ def test_forms_answer_to_nasty_text_in_every_field(world: World, names: list[str
         for body in (*bodies, HUGE)
         for fault in send(world, form, cookie, data=body, content_type=FORM)
     ]
-    assert not found, listed(found)
+    assert not found, as_lines(found)
 
 
 def test_pages_answer_whatever_they_are_asked(world: World, names: list[str]) -> None:
@@ -121,4 +121,4 @@ def test_pages_answer_whatever_they_are_asked(world: World, names: list[str]) ->
         for query in (*queries, "%", "a=%ff&=&&")
         for fault in send(world, page, cookie, query_string=query)
     ]
-    assert not found, listed(found)
+    assert not found, as_lines(found)

@@ -12,10 +12,10 @@ import pytest
 
 from ..rigs.axe import serious_violations
 from ..rigs.console.cells import CLOSELY, LOADED, WIDE, Cell
-from ..rigs.console.faults import listed
+from ..rigs.console.faults import as_lines
 from ..rigs.console.keyboard import tab_through
 from ..rigs.console.site import Visitor
-from ..rigs.console.structure import faults_of
+from ..rigs.console.structure import structure_errors
 from ..rigs.console.wire import FIRST_PAGE, FOLLOWING_PAGE, forget_files, weighed
 from .pages import Page
 from .walk import LOOKED_AT, NAMED, ROUTES, Walk
@@ -37,7 +37,7 @@ def test_a_page_is_as_it_should_be(walk: Walk, looked_at: Page, cell: Cell) -> N
         found = faults_here(walk, visitor, looked_at)
         visitor.meet(cell.in_the_other_theme)
         found += faults_here(walk, visitor, looked_at)
-    assert not found, listed(found)
+    assert not found, as_lines(found)
 
 
 def light_and_whole(walk: Walk, visitor: Visitor, looked_at: Page) -> list[str]:
@@ -66,7 +66,7 @@ def arrive(walk: Walk, visitor: Visitor, looked_at: Page) -> None:
 
 def faults_here(walk: Walk, visitor: Visitor, looked_at: Page) -> list[str]:
     visitor.settle()
-    found = faults_of(visitor.page, walk.world.site.app)
+    found = structure_errors(visitor.page, walk.world.site.app)
     visitor.picture(looked_at.name)
     if visitor.cell in CLOSELY:
         found += serious_violations(visitor.page) if visitor.cell.script else []

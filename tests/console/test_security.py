@@ -14,7 +14,7 @@ from app.testing.outbox import MailOutbox
 from app.testing.people import PASSWORD
 
 from ..conftest import MakeApp, MakePerson, Person
-from ..rigs.console.site import ROOMS
+from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST, CookieBrowser
 from .by_forms import Pages
 
@@ -24,7 +24,7 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.
 
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
-    return make_app(**ROOMS)
+    return make_app(**FEATURES)
 
 
 @pytest.fixture

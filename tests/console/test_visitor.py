@@ -12,12 +12,12 @@ from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .guest import Guest, code_of
 
 pytestmark = only_on("sqlite")
-ROOMS = {"AUTH__LOGIN_BY_CODE": "on", "AUTH__REGISTRATION": "open"}
+FEATURES = {"AUTH__LOGIN_BY_CODE": "on", "AUTH__REGISTRATION": "open"}
 
 
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
-    return make_app(**ROOMS)
+    return make_app(**FEATURES)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_only_what_is_switched_on_is_offered(make_app: MakeApp) -> None:
     seen = Guest(make_app()).open("/sign-in")
     assert [form.action for form in seen.forms] == ["/sign-in"]
     assert not {"/sign-in/code", "/sign-in/provider", "/register"} & set(seen.links)
-    more = Guest(make_app(**ROOMS, AUTH__PASSKEYS="on")).open("/sign-in")
+    more = Guest(make_app(**FEATURES, AUTH__PASSKEYS="on")).open("/sign-in")
     assert [form.action for form in more.forms] == ["/sign-in", "/sign-in/passkey"]
     assert {"/sign-in/code", "/register"} <= set(more.links)
 

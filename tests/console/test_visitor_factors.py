@@ -21,7 +21,7 @@ from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .guest import Guest, code_of, link_of
 
 pytestmark = only_on("sqlite")
-ROOMS = {
+FEATURES = {
     "AUTH__MFA": "optional",
     "AUTH__MFA_TRUST_DAYS": "30",
     "AUTH__LOGIN_BY_CODE": "on",
@@ -31,7 +31,7 @@ ROOMS = {
 
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
-    return make_app(**ROOMS)
+    return make_app(**FEATURES)
 
 
 @pytest.fixture

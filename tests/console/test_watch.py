@@ -14,7 +14,7 @@ from ..rigs.axe import serious_violations
 from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells
 from ..rigs.console.faults import Faults
 from ..rigs.console.keyboard import tab_through
-from ..rigs.console.structure import faults_of
+from ..rigs.console.structure import structure_errors
 from ..rigs.console.wire import weighed
 from ..rigs.web_sites import serve_site
 
@@ -108,7 +108,7 @@ def show(page: Page, base: str) -> Show:
 @in_cells(WIDE)
 def test_nothing_is_found_where_nothing_is(page: Page, show: Show, stub: Flask) -> None:
     assert show("sound") == []
-    assert faults_of(page, stub) == []
+    assert structure_errors(page, stub) == []
     assert serious_violations(page) == []
     assert tab_through(page) == []
 
@@ -120,7 +120,7 @@ def test_nothing_is_found_where_nothing_is(page: Page, show: Show, stub: Flask) 
         ("warns", "careful"),
         ("throws", "thrown"),
         ("inline", "violates the following Content Security Policy"),
-        ("asks-others", "asks another: GET http://example.com"),
+        ("asks-others", "requests another site: GET http://example.com"),
         ("lacks", "404: GET"),
         ("breaks", "500: GET"),
         ("jumps", "moved by"),
@@ -146,8 +146,8 @@ def test_a_form_that_is_refused_is_no_fault(page: Page, show: Show) -> None:
     [
         ("wide", "is 9"),
         ("lost", "has 2 first headings"),
-        ("lost", "leaves out a level"),
-        ("lost", "has a form that leads nowhere"),
+        ("lost", "skips a level"),
+        ("lost", "has a form without a route"),
         ("inline", "has inline"),
         ("inline", "has 0 main parts"),
     ],
@@ -156,7 +156,7 @@ def test_what_a_page_lacks_is_told(
     page: Page, show: Show, stub: Flask, name: str, found: str
 ) -> None:
     show(name)
-    assert any(found in fault for fault in faults_of(page, stub))
+    assert any(found in fault for fault in structure_errors(page, stub))
 
 
 @in_cells(WIDE)
@@ -168,7 +168,7 @@ def test_what_keeps_people_out_is_told(page: Page, show: Show) -> None:
 
 
 @in_cells(WIDE, Cell(360, False, "dark"))
-@pytest.mark.parametrize(("name", "found"), [("unseen", "not seen"), ("nameless", "no name")])
+@pytest.mark.parametrize(("name", "found"), [("unseen", "does not show the focus"), ("nameless", "no name")])
 def test_what_keys_cannot_do_is_told(page: Page, show: Show, name: str, found: str) -> None:
     show(name)
     assert any(found in fault for fault in tab_through(page))

@@ -14,7 +14,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person
-from ..rigs.console.site import ROOMS
+from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST, CookieBrowser
 from .by_forms import Pages
 from .reader import said
@@ -24,7 +24,7 @@ GARDEN = "/workspaces/garden"
 
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
-    return make_app(**ROOMS)
+    return make_app(**FEATURES)
 
 
 @pytest.fixture

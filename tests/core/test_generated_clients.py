@@ -14,18 +14,18 @@ from app.testing.client import Api
 
 from ..conftest import PASSWORD, MakePerson, only_on
 from ..rigs.backends import missing
-from ..rigs.clients.generating import Workshop
+from ..rigs.clients.generating import ClientProject
 from ..rigs.npm import CannotRun
 
 pytestmark = only_on("sqlite")
 
 
 @pytest.fixture
-def workshop(app: Flask, tmp_path: Path) -> Workshop:
+def client_project(app: Flask, tmp_path: Path) -> ClientProject:
     folder = tmp_path / "clients"
     folder.mkdir()
     try:
-        return Workshop(folder, Api(app).get("/openapi.json").response.data)
+        return ClientProject(folder, Api(app).get("/openapi.json").response.data)
     except CannotRun as reason:
         missing(str(reason))
         raise
@@ -44,25 +44,33 @@ def journey(app: Flask, person: MakePerson) -> Iterator[list[str]]:
     server.server_close()
 
 
-def test_redocly_finds_no_error(workshop: Workshop) -> None:
-    workshop.node("redocly", "lint", "--config", "redocly.yaml", "openapi.json")
+def test_redocly_finds_no_error(client_project: ClientProject) -> None:
+    client_project.node("redocly", "lint", "--config", "redocly.yaml", "openapi.json")
 
 
-def test_spectral_finds_no_error(workshop: Workshop) -> None:
-    workshop.node("spectral", "lint", "--ruleset", "spectral.yaml", "openapi.json")
+def test_spectral_finds_no_error(client_project: ClientProject) -> None:
+    client_project.node("spectral", "lint", "--ruleset", "spectral.yaml", "openapi.json")
 
 
-def test_a_typescript_client_makes_its_journey(workshop: Workshop, journey: list[str]) -> None:
-    workshop.node("openapi-typescript", "openapi.json", "-o", "typescript/schema.ts")
-    workshop.node("openapi-ts", "-i", "openapi.json", "-o", "hey", "-c", "@hey-api/client-fetch")
-    workshop.node("orval", "--config", "orval.config.json")
-    workshop.node("tsc", "--project", ".")
-    assert workshop.node("compiled/journey.js", *journey).endswith("done\n")
+def test_a_typescript_client_makes_its_journey(
+    client_project: ClientProject, journey: list[str]
+) -> None:
+    client_project.node("openapi-typescript", "openapi.json", "-o", "typescript/schema.ts")
+    client_project.node(
+        "openapi-ts", "-i", "openapi.json", "-o", "hey", "-c", "@hey-api/client-fetch"
+    )
+    client_project.node("orval", "--config", "orval.config.json")
+    client_project.node("tsc", "--project", ".")
+    assert client_project.node("compiled/journey.js", *journey).endswith("done\n")
 
 
-def test_a_python_client_makes_its_journey(workshop: Workshop, journey: list[str]) -> None:
+def test_a_python_client_makes_its_journey(
+    client_project: ClientProject, journey: list[str]
+) -> None:
     generate = ["generate", "--path", "openapi.json", "--meta", "none", "--fail-on-warning"]
     output = ["--output-path", "frontdesk_client", "--config", "python.yaml"]
-    workshop.python("-m", "openapi_python_client", *generate, *output)
-    workshop.python("-m", "mypy", "--strict", "--no-incremental", "frontdesk_client", "journey.py")
-    assert workshop.python("journey.py", *journey).endswith("done\n")
+    client_project.python("-m", "openapi_python_client", *generate, *output)
+    client_project.python(
+        "-m", "mypy", "--strict", "--no-incremental", "frontdesk_client", "journey.py"
+    )
+    assert client_project.python("journey.py", *journey).endswith("done\n")

@@ -62,7 +62,7 @@ def cells(app: Flask) -> Iterator[Cell]:
 
 
 # Rooms that are switched on by settings bring routes of their own.
-ROOMS = {
+FEATURES = {
     "AUTH__COOKIE_SESSIONS": "on",
     "AUTH__REFRESH_TOKEN_DAYS": "14",
     "AUTH__MFA": "optional",
@@ -73,7 +73,7 @@ ROOMS = {
 
 @pytest.fixture(params=["as it comes", "with every room"])
 def app(request: pytest.FixtureRequest, make_app: MakeApp) -> Flask:
-    return make_app(**(ROOMS if request.param == "with every room" else {}))
+    return make_app(**(FEATURES if request.param == "with every room" else {}))
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ _FILES = ("journey.ts", "journey.py", "redocly.yaml", "spectral.yaml", "orval.co
 _QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_COLOR": "1"}
 
 
-class Workshop:
-    """A folder with the document, and what makes something of it."""
+class ClientProject:
+    """A folder with the OpenAPI document and the scenarios for its generated clients."""
 
     def __init__(self, folder: Path, document: bytes) -> None:
         install(HERE)
@@ -26,7 +26,7 @@ class Workshop:
         (folder / "openapi.json").write_bytes(document)
 
     def node(self, name: str, *arguments: str) -> str:
-        """A program of the npm packages, or a script of this folder."""
+        """Run a program of the npm packages, or a script of this folder."""
         path = self.folder / "node_modules" / ".bin" / name
         return self.run([tool("node"), str(path if path.exists() else name), *arguments])
 
@@ -34,7 +34,7 @@ class Workshop:
         return self.run([sys.executable, *arguments])
 
     def run(self, command: Sequence[str]) -> str:
-        """What it prints; one that fails fails the test with it."""
+        """Run a command and return its output; if the command fails, the test fails."""
         done = subprocess.run(
             command,
             cwd=self.folder,

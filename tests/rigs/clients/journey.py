@@ -1,4 +1,4 @@
-"""The same day in Python, with the client that openapi-python-client has made."""
+"""The scenario of journey.ts in Python, with the client of openapi-python-client."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from frontdesk_client.models import (
 
 
 def main(base: str, username: str, password: str) -> None:
-    stranger = Client(base_url=base)
-    wrong = login.sync(client=stranger, body=LoginForm(username=username, password="wrong"))
+    anonymous = Client(base_url=base)
+    wrong = login.sync(client=anonymous, body=LoginForm(username=username, password="wrong"))
     assert isinstance(wrong, LoginProblem)
     assert wrong.code is LoginProblemCode.INCORRECT_CREDENTIALS
 
-    answer = login.sync(client=stranger, body=LoginForm(username=username, password=password))
+    answer = login.sync(client=anonymous, body=LoginForm(username=username, password=password))
     assert isinstance(answer, WorkspaceLoginRead)
     client = AuthenticatedClient(base_url=base, token=answer.access_token)
     account = get_account.sync(client=client)

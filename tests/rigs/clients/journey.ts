@@ -1,4 +1,4 @@
-// What a client does in an ordinary day, with nothing but the generated types to go by.
+// A client's typical requests, with the generated types.
 import assert from "node:assert/strict";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./typescript/schema.js";
@@ -13,7 +13,7 @@ client.use({
 });
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-// A wrong password: the code is one of those that this operation has, and the compiler knows them.
+// A wrong password: the compiler checks that the operation documents the code.
 const wrong = await client.POST("/api/v1/login", {
   body: { username, password: "wrong" },
   headers: form,

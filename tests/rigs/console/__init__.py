@@ -1,1 +1,1 @@
-"""What the console's pages are tried with, in a real browser and without one."""
+"""Helpers for tests of the console's pages, with and without a real browser."""

@@ -1,4 +1,4 @@
-"""How a page is met: on a small screen or a wide one, with script or without, in light or dark."""
+"""Variants of a page: small or wide screen, with or without scripts, light or dark theme."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
         return self._replace(theme="light" if self.theme == "dark" else "dark")
 
     def context(self, browser: Browser) -> BrowserContext:
-        """A browser of somebody's own, in Berlin, to whom nothing needs to move."""
+        """Create a browser context: English, in Berlin's time zone, without animations."""
         return browser.new_context(
             viewport=self.size,
             java_script_enabled=self.script,
@@ -48,19 +48,19 @@ class Cell(NamedTuple):
 _THEMES: tuple[Theme, ...] = ("light", "dark")
 EVERY_CELL = tuple(Cell(*each) for each in product((360, 1280), (True, False), _THEMES))
 WIDE, SMALL = Cell(1280, True, "light"), Cell(360, True, "dark")
-# What takes its time is looked at in these: each width, each theme, and one without script.
+# For slow tests: each width, each theme, and one without scripts.
 CLOSELY = (WIDE, SMALL, Cell(360, False, "light"))
-# Every page is loaded in these, and then seen in the other theme; that one is last which is looked
-# at closely, since it leaves its marks on a page.
+# Every page is loaded in these variants and then shown in the other theme. The variant in `CLOSELY`
+# comes last, since its tests change the page.
 LOADED = (WIDE, Cell(1280, False, "light"), Cell(360, True, "light"), Cell(360, False, "dark"))
-# At its best and at its barest.
+# The variant with the most features, and the one with the fewest.
 USUAL = (WIDE, Cell(360, False, "dark"))
-# With the variable, every journey is made in each cell, as the pictures are.
+# With this variable, all scenarios run in every variant.
 _ALL = os.environ.get("FRONTDESK_EVERY_CELL") == "1"
 
 
 def in_cells(*cells: Cell) -> pytest.MarkDecorator:
-    """The fixture `cell`, and all that stands on it: `@in_cells(WIDE)`."""
+    """Run a test in these variants, through the fixture `cell`: `@in_cells(WIDE)`."""
     return pytest.mark.parametrize("cell", cells, indirect=True, ids=str)
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong in a browser beside what a test looks at: it is noted, and fails the test."""
+"""Errors of the browser during a test: they are recorded and fail the test."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Request, Response, WebError
 
-# Of what moves by itself after it was seen, summed over a page's life; Google calls 0.1 good.
-MOST_SHIFT = 0.05
+# Cumulative layout shift over a page's life; Google rates 0.1 as good.
+MAX_SHIFT = 0.05
 _SHIFTED = "frontdesk: moved "
 _NOTE_SHIFTS = """
 new PerformanceObserver((list) => {
@@ -26,17 +26,17 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });
 """.replace("MARK", _SHIFTED)
 _REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (\d+)")
-# By a frame in which nothing may run: what notes the shifts may not either.
-_WATCHING_IS_REFUSED = "Blocked script execution in "
-# What a visitor reads: the rest is a page's own, and has no business being absent.
+# A sandboxed frame blocks the script that records layout shifts.
+_BLOCKED_SCRIPT = "Blocked script execution in "
+# Resource types that a visitor requests; all other resources belong to the page and must exist.
 _READ = ("document", "xhr", "fetch")
 
 
 class Faults:
-    """Of one browser context, from its first page on.
+    """Records the errors of one browser context, from its first page on.
 
-    That a form is refused is no fault: the answer is a page. A page that is asked for and is not
-    there is one, unless the test says before that it is `expected`.
+    A rejected form is not an error: the response is a page. A missing page is one, unless the test
+    expects the status.
     """
 
     def __init__(self, context: BrowserContext, base: str) -> None:
@@ -53,19 +53,19 @@ class Faults:
         context.on("response", self._note_response)
 
     def expect(self, *statuses: int) -> None:
-        """A page that is asked for may be answered so."""
+        """Accept pages with these statuses."""
         self._expected.update(statuses)
 
     def found(self) -> list[str]:
         moved = [
             f"moved by {total:.3f}: {path} ({', '.join(who for _, who in shifts)})"
             for path, shifts in self._shifts.items()
-            if (total := sum(value for value, _ in shifts)) > MOST_SHIFT
+            if (total := sum(value for value, _ in shifts)) > MAX_SHIFT
         ]
         return [*self._found, *moved]
 
     def take(self) -> list[str]:
-        """All until now, to begin anew."""
+        """Return all errors so far and clear them."""
         found = self.found()
         self._found.clear()
         self._shifts.clear()
@@ -80,8 +80,8 @@ class Faults:
             self._found.append(f"console {line.type} at {line.location['url']}: {line.text}")
 
     def _is_a_refusal(self, line: ConsoleMessage) -> bool:
-        """Browsers, and htmx, write a line about each; what it was about is judged by itself."""
-        if _REFUSED.match(line.text) or line.text.startswith(_WATCHING_IS_REFUSED):
+        """Return whether the line reports a status, which `_note_response` checks."""
+        if _REFUSED.match(line.text) or line.text.startswith(_BLOCKED_SCRIPT):
             return True
         return line.text.startswith("Response Status Error Code")
 
@@ -91,14 +91,13 @@ class Faults:
     def _note_request(self, request: Request) -> None:
         url = request.url
         if not url.startswith(("data:", "blob:")) and not self._is_ours(url):
-            self._found.append(f"asks another: {request.method} {url}")
+            self._found.append(f"requests another site: {request.method} {url}")
 
     def _is_ours(self, url: str) -> bool:
         return urlsplit(url)[:2] == urlsplit(self._base)[:2]
 
     def _note_failure(self, request: Request) -> None:
-        # Whoever leaves a page breaks off what it still waits for; of what a policy forbids the
-        # console has a line, unless it is that there shall be no script at all.
+        # Leaving a page aborts its requests. Requests that a policy blocks appear in the console.
         if request.failure not in ("net::ERR_ABORTED", "csp"):
             self._found.append(f"{request.failure}: {request.method} {request.url}")
 
@@ -111,5 +110,5 @@ class Faults:
         self._found.append(f"{status}: {request.method} {response.url}")
 
 
-def listed(found: Iterable[str]) -> str:
+def as_lines(found: Iterable[str]) -> str:
     return "\n".join(["", *found])

@@ -1,4 +1,4 @@
-"""A page without a mouse: everything is reached, is seen to be, and says what it is."""
+"""Keyboard navigation: each control is reachable, shows the focus, and has a name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Page
 
-# Marks what the Tab key should reach, with how it looks while it is elsewhere.
+# Finds the elements that Tab should reach, and stores their style without the focus.
 _STOPS = """
 () => {
   const all = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
@@ -63,13 +63,13 @@ _MISSED = """
 
 
 def tab_through(page: Page) -> list[str]:
-    """Press Tab from the page's beginning to its end; what was wrong on the way."""
+    """Press Tab through the whole page and return the errors."""
     count = page.evaluate(_STOPS)
     reached: set[int] = set()
     wrong: dict[str, None] = {}
-    # Once round, from wherever it begins: a field may have the focus from the start.
+    # A full cycle from any start: a field may have the focus when the page opens.
     frames = page.locator("iframe").count()
-    with _names_at_hand(page):
+    with _accessibility_tree(page):
         for _ in range(2 * count + 4 + 20 * frames):
             if len(reached) == count:
                 break
@@ -80,8 +80,8 @@ def tab_through(page: Page) -> list[str]:
             reached.add(here["at"])
             faults = {
                 "has no name": not here["name"],
-                "is not seen to have the focus": not here["shown"],
-                "is out of sight": not here["inView"],
+                "does not show the focus": not here["shown"],
+                "is outside the viewport": not here["inView"],
             }
             wrong |= {f"{here['short']} {what}": None for what, is_so in faults.items() if is_so}
     missed = page.evaluate(_MISSED, sorted(reached))
@@ -89,9 +89,8 @@ def tab_through(page: Page) -> list[str]:
 
 
 @contextmanager
-def _names_at_hand(page: Page) -> Iterator[None]:
-    """The browser keeps what a screen reader is told of the page, once its root was asked for; it
-    would make all of it anew for each name."""
+def _accessibility_tree(page: Page) -> Iterator[None]:
+    """Keep the accessibility tree in the browser, which otherwise builds it again for each name."""
     cdp = page.context.new_cdp_session(page)
     cdp.send("Accessibility.enable")
     cdp.send("Accessibility.getRootAXNode")

@@ -1,4 +1,4 @@
-"""The console's routes asked without a browser, as a browser would ask."""
+"""Requests to the console's routes as browsers send them, without a browser."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def ask(
     headers: Mapping[str, str] = SAME_ORIGIN,
     **request: Any,
 ) -> TestResponse:
-    held = {} if cookie is None else {"Cookie": f"{NAME}={cookie}"}
-    headers = {**held, **headers}
+    cookies = {} if cookie is None else {"Cookie": f"{NAME}={cookie}"}
+    headers = {**cookies, **headers}
     return send(app, path, method=method, base_url=HOST, headers=headers, **request)
 
 
@@ -43,17 +43,17 @@ def path_of(world: World, route: Route) -> str:
 
 
 def api_rule(app: Flask, view: View) -> Rule:
-    """The API's route with this view; where it is mounted more than once, the plainest."""
+    """Return the API's route of this view, with the fewest variables if mounted repeatedly."""
     found = [rule for rule in app.url_map.iter_rules() if app.view_functions[rule.endpoint] is view]
     assert found, f"no route of the API has the view {view.__name__}"
     return min(found, key=lambda rule: len(rule.arguments))
 
 
 def example_form(view: View) -> dict[str, Any]:
-    """The example of the API's route, as a form would send it."""
+    """Return the documented example of the API's route as form fields."""
     examples = operation(view).examples
     found = examples.get("form") or examples.get("json") or {}
-    # Routes that take several kinds of proof show another one in their example.
+    # The examples of routes with several kinds of proof may lack a credential.
     return {"credential": "{}", **dict(_fields(found, ""))}
 
 
@@ -61,7 +61,7 @@ def _fields(found: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for name, value in found.items():
         if isinstance(value, Mapping):
             yield from _fields(value, f"{prefix}{name}.")
-            # As a script writes what a browser has made of a passkey.
+            # Scripts send a passkey's credential as JSON.
             yield f"{prefix}{name}", json.dumps(value)
         elif isinstance(value, bool):
             yield f"{prefix}{name}", str(value).lower()
@@ -70,8 +70,8 @@ def _fields(found: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 @dataclass
-class Performed:
-    """What a form had a route of the API do."""
+class ApiCall:
+    """The call of an API route by a form."""
 
     view: View
     path: Mapping[str, Any]
@@ -79,19 +79,19 @@ class Performed:
 
 
 @contextmanager
-def noted_performances() -> Iterator[list[Performed]]:
-    noted: list[Performed] = []
+def record_api_calls() -> Iterator[list[ApiCall]]:
+    recorded: list[ApiCall] = []
     call = api_calls._call
 
-    def note(view: View, present: Any, path: Mapping[str, Any]) -> Any:
-        noted.append(performed := Performed(view, dict(path)))
+    def record(view: View, present: Any, path: Mapping[str, Any]) -> Any:
+        recorded.append(api_call := ApiCall(view, dict(path)))
 
-        def present_and_note(place: str, schema: Schema) -> Any:
-            performed.read[place] = found = present(place, schema)
+        def present_and_record(place: str, schema: Schema) -> Any:
+            api_call.read[place] = found = present(place, schema)
             return found
 
-        return call(view, present_and_note, path)
+        return call(view, present_and_record, path)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api_calls, "_call", note)
-        yield noted
+        patch.setattr(api_calls, "_call", record)
+        yield recorded

@@ -1,4 +1,4 @@
-"""The console's routes, and who may enter each: read from its own table."""
+"""The console's routes and the users who may open them, from the console's table of routes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.console.blueprint import LazyView
 from app.console.routes import FORM, PAGE, ROUTES
 from app.core.web.operation import Operation, View, find_operation
 
-# As whom a page is looked at, by its guard; of those of workspaces and accounts the owner.
+# The person who opens a page, by its authorization decorator; the owner for all other decorators.
 _WHO = {
     "anyone": "visitor",
     "account_optional": "visitor",
@@ -26,14 +26,14 @@ _WHO = {
 class Route(NamedTuple):
     method: str
     path: str
-    # The view's name, which its endpoint has too.
+    # Name of the view and the endpoint.
     name: str
     reference: str
 
     @property
     def record(self) -> Operation:
         found = find_operation(LazyView(self.reference).view)
-        assert found is not None, f"{self.reference} does not say who may enter"
+        assert found is not None, f"{self.reference} has no authorization decorator"
         return found
 
     @property
@@ -42,7 +42,7 @@ class Route(NamedTuple):
 
     @property
     def api_view(self) -> View:
-        """The view of the API that the form calls."""
+        """Return the view of the API that the form calls."""
         found = self.calls
         assert found is not None, f"{self.reference} calls no view of the API"
         return found
@@ -70,7 +70,7 @@ def _routes() -> Iterator[Route]:
 
 
 def rules_of(app: Flask, method: str) -> list[Rule]:
-    """As they are mounted."""
+    """Return the console's rules of the application."""
     return [
         rule
         for rule in app.url_map.iter_rules()

@@ -1,4 +1,4 @@
-"""Pictures of pages, kept for people to look at."""
+"""Screenshots of pages, for review by developers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def folder() -> Path:
 
 
 def take(cdp: CDPSession, name: str, cell: Cell) -> Path:
-    """The whole page of the session, however long it is. Nothing moves for those who ask for that,
-    and the fonts are the machine's own, so that there is nothing to wait for."""
+    """Save a screenshot of the whole page. Animations are disabled and fonts are local, so nothing
+    needs to load."""
     path = folder() / f"{name}-{cell}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     found = cdp.send("Page.getLayoutMetrics")
@@ -27,10 +27,10 @@ def take(cdp: CDPSession, name: str, cell: Cell) -> Path:
         "Page.captureScreenshot",
         {
             "format": "png",
-            # Packed a little less well, in a third of the time.
+            # Slightly larger files in a third of the time.
             "optimizeForSpeed": True,
             "clip": {**page, "scale": 1},
-            # The window is made as large meanwhile, and all is laid out anew.
+            # Resizes the window and lays out the page again.
             "captureBeyondViewport": page["width"] > window["clientWidth"]
             or page["height"] > window["clientHeight"],
         },

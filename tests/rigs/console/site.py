@@ -1,4 +1,4 @@
-"""The whole service, served to real browsers on this machine."""
+"""The service with all features, served to real browsers on this machine."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ..cookie_browsers import NAME, CookieBrowser
 from ..web_sites import serve_site
 from . import screens
 from .cells import Cell
-from .faults import Faults, listed
+from .faults import Faults, as_lines
 
 _PAINTED = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
-# Every room that has pages. On a machine's own name browsers keep cookies that ask for TLS, and
-# make passkeys.
-ROOMS = {
+# All features that have pages. On localhost, browsers store secure cookies and create passkeys
+# without TLS.
+FEATURES = {
     "AUTH__COOKIE_SESSIONS": "on",
     "AUTH__MFA": "optional",
     "AUTH__MFA_TRUST_DAYS": "30",
@@ -44,22 +44,22 @@ class Site:
     base: str
     mails: MailOutbox
     clock: SteppingClock
-    # Delivers when the test says so.
+    # Delivers when the test calls it.
     engine: ManualEngine
 
     def person(self, name: str, **fields: Any) -> Person:
         return make_person(self.app, name, prefix="/api/v1", **fields)
 
-    def cookie_of(self, somebody: Person) -> str:
-        """Of a new session; who has a second factor signs in on the pages."""
+    def cookie_of(self, person: Person) -> str:
+        """Sign in with a password only and return the session cookie."""
         client = CookieBrowser(self.app)
-        client.sign_in(somebody)
+        client.sign_in(person)
         assert client.cookie
         return client.cookie
 
 
 class Visitor:
-    """Somebody at a browser of their own. What goes wrong in it fails the test at its end."""
+    """A user with a separate browser context, which records errors for the end of the test."""
 
     def __init__(self, site: Site, context: BrowserContext, cell: Cell) -> None:
         self.site = site
@@ -68,27 +68,27 @@ class Visitor:
         self.faults = Faults(context, site.base)
         self.page: Page = context.new_page()
 
-    def sign_in(self, somebody: Person) -> None:
-        """Without the page for it, which has tests of its own."""
-        value = self.site.cookie_of(somebody)
-        # As over TLS: what asks for it can be put in place by such an address alone.
+    def sign_in(self, person: Person) -> None:
+        """Sign in without the sign-in page."""
+        value = self.site.cookie_of(person)
+        # An https address: browsers accept secure cookies for no other.
         self.context.add_cookies([{"name": NAME, "value": value, "url": "https://localhost/"}])
 
     def open(self, path: str) -> Answer:
-        """A page, by its path or by the link of a mail; all it loads has come."""
+        """Open a page by its path or by the link of an email, and wait until it is loaded."""
         url = path if path.startswith("http") else self.site.base + path
         answer = self.page.goto(url, wait_until="load")
         assert answer is not None, f"{path} leads nowhere"
         return answer
 
     def meet(self, cell: Cell) -> None:
-        """From now on at a screen of this width and in this theme."""
+        """Change the width of the window and the theme."""
         self.cell = cell
         self.page.set_viewport_size(cell.size)
         self.page.emulate_media(color_scheme=cell.theme)
 
     def settle(self) -> None:
-        """What a script does as soon as it can has been done, and is painted."""
+        """Wait until scripts have run and the page is painted."""
         if self.cell.script:
             self.page.evaluate(_PAINTED)
 
@@ -100,31 +100,31 @@ class Visitor:
         return self.context.new_cdp_session(self.page)
 
     def leave(self) -> list[str]:
-        # What the browser has still to tell is told in turn.
+        # Events of the browser arrive in order, so this call waits for earlier events.
         self.page.evaluate("0")
         self.context.close()
         return self.faults.found()
 
 
 class Visitors:
-    """All that come in one test."""
+    """The visitors of one test."""
 
     def __init__(self, browser: Browser, site: Site, cell: Cell) -> None:
         self.browser, self.site, self.cell = browser, site, cell
-        self._come: list[Visitor] = []
+        self._visitors: list[Visitor] = []
 
-    def __call__(self, somebody: Person | None = None, *, cell: Cell | None = None) -> Visitor:
-        """One more, who is signed in if they are told who they are."""
+    def __call__(self, person: Person | None = None, *, cell: Cell | None = None) -> Visitor:
+        """Add a visitor, signed in if a person is given."""
         chosen = cell or self.cell
         visitor = Visitor(self.site, chosen.context(self.browser), chosen)
-        self._come.append(visitor)
-        if somebody is not None:
-            visitor.sign_in(somebody)
+        self._visitors.append(visitor)
+        if person is not None:
+            visitor.sign_in(person)
         return visitor
 
     def leave(self) -> None:
-        found = [fault for visitor in self._come for fault in visitor.leave()]
-        assert not found, listed(found)
+        found = [fault for visitor in self._visitors for fault in visitor.leave()]
+        assert not found, as_lines(found)
 
 
 @contextmanager

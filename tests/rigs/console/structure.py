@@ -1,4 +1,4 @@
-"""What every page has, whoever wrote it."""
+"""The structure that every page must have."""
 
 from __future__ import annotations
 
@@ -43,36 +43,43 @@ _READ = """
 """
 
 
-def faults_of(page: Page, app: Flask) -> list[str]:
-    seen = page.evaluate(_READ)
-    said = {
-        "has no title": not seen["title"],
-        "does not say its language": not seen["lang"],
-        "does not fit itself to small screens": seen["viewport"] != 1,
-        f"has {len(seen['h1'])} first headings: {seen['h1']}": len(seen["h1"]) != 1,
-        f"leaves out a level of headings: {seen['levels']}": _leaps(seen["levels"]),
-        f"has {seen['main']} main parts": seen["main"] != 1,
-        f"is {seen['width']} wide: {seen['wide']}": seen["width"] > seen["window"],
-        f"names twice: {seen['twice']}": seen["twice"],
-        f"has inline: {seen['inline']}": seen["inline"],
-        f"has times that no program can read: {seen['times']}": seen["times"],
-        f"has pictures that are none: {seen['pictures']}": seen["pictures"],
-        f"shows what no person writes: {seen['leftover']}": seen["leftover"],
+def structure_errors(page: Page, app: Flask) -> list[str]:
+    page_data = page.evaluate(_READ)
+    errors = {
+        "has no title": not page_data["title"],
+        "has no language": not page_data["lang"],
+        "has no viewport for small screens": page_data["viewport"] != 1,
+        f"has {len(page_data['h1'])} first headings: {page_data['h1']}": len(page_data["h1"]) != 1,
+        f"skips a level of headings: {page_data['levels']}": _skips_a_level(page_data["levels"]),
+        f"has {page_data['main']} main parts": page_data["main"] != 1,
+        f"is {page_data['width']} wide: {page_data['wide']}": page_data["width"]
+        > page_data["window"],
+        f"has duplicate ids: {page_data['twice']}": page_data["twice"],
+        f"has inline: {page_data['inline']}": page_data["inline"],
+        f"has times without datetime: {page_data['times']}": page_data["times"],
+        f"has broken pictures: {page_data['pictures']}": page_data["pictures"],
+        f"shows template code or undefined values: {page_data['leftover']}": page_data["leftover"],
     }
-    found = [what for what, is_so in said.items() if is_so]
-    found += [f"has a form that leads nowhere: {url}" for url in _lost(app, "POST", seen["forms"])]
-    found += [f"has a link that leads nowhere: {url}" for url in _lost(app, "GET", seen["links"])]
+    found = [what for what, is_so in errors.items() if is_so]
+    found += [
+        f"has a form without a route: {url}"
+        for url in _urls_without_route(app, "POST", page_data["forms"])
+    ]
+    found += [
+        f"has a link without a route: {url}"
+        for url in _urls_without_route(app, "GET", page_data["links"])
+    ]
     return found
 
 
-def _leaps(levels: list[int]) -> bool:
+def _skips_a_level(levels: list[int]) -> bool:
     return any(after > before + 1 for before, after in zip([0, *levels], levels, strict=False))
 
 
-def _lost(app: Flask, method: str, urls: list[str]) -> list[str]:
-    """Those of ours that no route is behind."""
+def _urls_without_route(app: Flask, method: str, urls: list[str]) -> list[str]:
+    """Return the service's URLs that have no route."""
     routes: Any = app.url_map.bind("localhost")
-    lost = []
+    unrouted = []
     for url in urls:
         parts = urlsplit(url)
         if parts.hostname != "localhost":
@@ -80,5 +87,5 @@ def _lost(app: Flask, method: str, urls: list[str]) -> list[str]:
         try:
             routes.match(parts.path, method)
         except HTTPException:
-            lost.append(url)
-    return sorted(set(lost))
+            unrouted.append(url)
+    return sorted(set(unrouted))

@@ -1,4 +1,4 @@
-"""What a page weighs on the wire."""
+"""The number of bytes that a page transfers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_PAGE, FOLLOWING_PAGE = 60 * KIB, 12 * KIB
 
 @dataclass
 class Weight:
-    """By address; what the browser has already weighs nothing."""
+    """Bytes by URL; cached files have none."""
 
     by_url: dict[str, int] = field(default_factory=dict)
 
@@ -29,7 +29,7 @@ class Weight:
 
 
 def forget_files(page: Page) -> None:
-    """As a browser that has never been here; who is signed in stays so."""
+    """Clear the browser's cache, but not its cookies."""
     cdp = page.context.new_cdp_session(page)
     cdp.send("Network.clearBrowserCache")
     cdp.detach()
@@ -37,21 +37,21 @@ def forget_files(page: Page) -> None:
 
 @contextmanager
 def weighed(page: Page) -> Iterator[Weight]:
-    """Whatever the page receives meanwhile: heads and bodies, as compressed as they come."""
+    """Record what the page receives in the block: headers and compressed bodies."""
     cdp, weight = page.context.new_cdp_session(page), Weight()
     urls: dict[str, str] = {}
 
-    def begun(event: dict[str, Any]) -> None:
+    def record_url(event: dict[str, Any]) -> None:
         urls[event["requestId"]] = event["request"]["url"]
 
-    def finished(event: dict[str, Any]) -> None:
+    def record_size(event: dict[str, Any]) -> None:
         url = urls.get(event["requestId"], "?")
         if not url.startswith(("data:", "blob:")):
             size = int(event["encodedDataLength"])
             weight.by_url[url] = weight.by_url.get(url, 0) + size
 
-    cdp.on("Network.requestWillBeSent", begun)
-    cdp.on("Network.loadingFinished", finished)
+    cdp.on("Network.requestWillBeSent", record_url)
+    cdp.on("Network.loadingFinished", record_size)
     cdp.send("Network.enable")
     yield weight
     page.wait_for_load_state("networkidle")

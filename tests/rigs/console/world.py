@@ -1,4 +1,4 @@
-"""A service in use, which pages have something to show of."""
+"""A service with accounts, a workspace and messages, which pages display."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PROFILE = {
     "marital_status": "married",
     "city": "London",
     "bio": "Enchantress of numbers",
-    # A property of the host's own.
+    # A property that the application added.
     "favourite_engine": "analytical",
 }
 TEAM = "engines"
 MESSAGES = (
     ("Closed on Friday", "The office is closed on Friday."),
-    ("New coffee machine", "It makes tea as well, says its manual, which nobody has read."),
+    ("New coffee machine", "It also makes tea. The manual is in the kitchen."),
     ("Summer party", "In the garden, on the last Friday of June. Please say whether you come."),
     ("A" * 120, "One long word in the title, and a long message. " * 12),
 )
@@ -41,16 +41,16 @@ _AGENTS = (
 @dataclass
 class World:
     site: Site
-    # By who a page is looked at as; nobody for a visitor.
+    # Persons by their role in the tests; visitors are not signed in.
     people: dict[str, Person] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        named = {"owner": "ada", "newcomer": "grace", "admin": "boss", "root": "root"}
+        named = {"owner": "ada", "new_user": "grace", "admin": "boss", "root": "root"}
         for who, name in named.items():
             role = who if who in ("admin", "root") else "user"
             self.people[who] = self.site.person(name, role=role)
         self.suspended = self.site.person("mallory", status="suspended", phone="+441632960961")
-        self._furnish()
+        self._add_data()
 
     @property
     def ada(self) -> Person:
@@ -70,7 +70,7 @@ class World:
         path = "/admin/notifications"
         return self.bosses.post(path, 201, json={"data": data}, query_string=query).json
 
-    def _furnish(self) -> None:
+    def _add_data(self) -> None:
         self.adas.post("/profiles", json=PROFILE)
         self.adas.post("/workspaces", json={"name": "Engines", "slug": TEAM})
         invited = {"emails": ["charles@example.com", "grace@example.com"]}
@@ -87,14 +87,14 @@ class World:
         return self.adas.get("/notifications/").json[0]
 
     def newest_session(self) -> Any:
-        """The one that asks for it: whatever was done before has not ended it."""
+        """Return the session of this request, since earlier requests may have ended the others."""
         return self.ada.api().get("/sessions").json[0]
 
     def newest_invitation(self) -> Any:
         return self.adas.get(f"/workspaces/{TEAM}/invitations").json[0]
 
 
-# What stands for a variable of a path, by its name, of pages and of the API's routes.
+# Values of the variables in the paths of pages and API routes.
 VALUES: dict[str, Callable[[World], Any]] = {
     "account_id": lambda world: world.ada.id,
     "workspace_slug": lambda _: TEAM,
@@ -106,5 +106,5 @@ VALUES: dict[str, Callable[[World], Any]] = {
 
 
 def values_of(world: World, names: set[str]) -> dict[str, Any]:
-    """Of a path with these variables; one that nobody named here is a thing that is not there."""
+    """Return values for these variables; an unknown variable gets the id of a missing object."""
     return {name: VALUES[name](world) if name in VALUES else 1 for name in sorted(names)}

@@ -1,25 +1,25 @@
-"""A person at the provider's pages: follows redirects, fills in forms, keeps cookies."""
+"""A browser for the provider's pages: follows redirects, fills in forms, stores cookies."""
 
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import requests
 
-MOST_STEPS = 20
+MAX_STEPS = 20
 
 
 class Browser:
-    """Sign in at a provider and come back with what it puts into the redirect."""
+    """Signs in at a provider and returns the query of the redirect."""
 
     def __init__(self) -> None:
         self._web = requests.Session()
-        # No proxy of the machine's, nor a password in its files, which are looked for each time.
+        # Without the machine's proxies and .netrc, which requests would read each time.
         self._web.trust_env = False
 
     def sign_in(self, authorize_url: str, login: str, redirect_uri: str) -> dict[str, str]:
-        """Answer every page, until the provider sends us back to `redirect_uri`."""
+        """Submit every page until the provider redirects to `redirect_uri`."""
         response = self._get(authorize_url)
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             if response.is_redirect:
                 location = urljoin(response.url, response.headers["Location"])
                 if location.startswith(redirect_uri):
@@ -27,7 +27,7 @@ class Browser:
                 response = self._get(location)
             else:
                 response = self._fill_in(response, login)
-        raise AssertionError(f"the provider never came back to {redirect_uri}")
+        raise AssertionError(f"the provider did not redirect to {redirect_uri}")
 
     def _get(self, url: str) -> requests.Response:
         return self._web.get(url, allow_redirects=False, timeout=10)

@@ -1,4 +1,4 @@
-"""The provider, the proxy before it, the service that trusts it and a visitor, for pytest."""
+"""Fixtures: the identity provider, the proxy in front of it, the service, and a user."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def _proxy(_provider: Provider) -> Iterator[Proxy]:
 
 @pytest.fixture
 def provider(_provider: Provider) -> Iterator[Provider]:
-    """The provider itself, to change what it does by its own rules."""
+    """The provider, to change its options."""
     yield _provider
     _provider.reset()
 
 
 @pytest.fixture
 def proxy(_proxy: Proxy) -> Iterator[Proxy]:
-    """The provider's address for the service; a test may spoil it, the next one finds it whole."""
+    """The proxy in front of the provider; its alterations end with the test."""
     yield _proxy
     _proxy.reset()
 
 
 @pytest.fixture(scope="session")
 def glewlwyd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Glewlwyd]:
-    """Another provider, which nobody here wrote either."""
+    """Another real provider."""
     try:
         with running_glewlwyd(tmp_path_factory.mktemp("glewlwyd"), REDIRECT_URI) as provider:
             yield provider
@@ -61,7 +61,7 @@ def glewlwyd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Glewlwyd]:
 
 @pytest.fixture
 def make_idp_app(make_app: Callable[..., Flask], proxy: Proxy) -> Callable[..., Flask]:
-    """The service with sign-in by the provider on: `make_idp_app(AUTH__X="1")`."""
+    """Create the service with sign-in by the provider: `make_idp_app(AUTH__X="1")`."""
 
     def make(**environment: str) -> Flask:
         defaults = {
@@ -79,7 +79,7 @@ def make_idp_app(make_app: Callable[..., Flask], proxy: Proxy) -> Callable[..., 
 
 @pytest.fixture
 def make_idp_host(backend: Any, proxy: Proxy) -> Callable[..., Flask]:
-    """A host with sign-in and signup on: `make_idp_host(X=1, on_sign_up=listener)`."""
+    """Create an application with sign-in and sign-up: `make_idp_host(X=1, on_sign_up=listener)`."""
 
     def make(**given: Any) -> Flask:
         settings = {

@@ -1,4 +1,4 @@
-"""Glewlwyd, a provider from Debian, which compares secrets as they were sent."""
+"""Glewlwyd, an identity provider from Debian that does not decode client secrets."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..backends import free_port, wait_for_port
 from .browser import query_of
 from .node import CLIENT_SECRET, CannotRun
 
-# Where the package keeps what it makes its own database of.
+# The package's database schema.
 SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
 MODULES = Path("/usr/lib/glewlwyd")
-# What that schema lets an administrator in with, and what we give to everybody else.
+# The administrator's password in that schema; the tests use it for all users.
 PASSWORD = "password"
-# The client of each way of showing who one is.
+# Clients by authentication method.
 CLIENTS = {"by-basic": "client_secret_basic", "by-post": "client_secret_post"}
 
 CONFIG = """
@@ -68,7 +68,7 @@ class Glewlwyd:
         return f"{self.issuer}/.well-known/openid-configuration"
 
     def set_up(self, redirect_uri: str) -> None:
-        """As an administrator does it: the plugin, a property for users, clients, one user."""
+        """Configure the plugin, a property of users, clients and a user, as an administrator."""
         admin = Session(self.url, "admin")
         admin.send("POST", "mod/plugin/", plugin(self.issuer))
         users = admin.send("GET", "mod/user/database").json()
@@ -81,7 +81,7 @@ class Glewlwyd:
 
 
 class Session:
-    """Somebody who is signed in at Glewlwyd, and speaks to its API as its own pages do."""
+    """A signed-in user of Glewlwyd's API."""
 
     def __init__(self, url: str, username: str) -> None:
         self._api = f"{url}/api/"
@@ -94,15 +94,15 @@ class Session:
         return response
 
     def authorize(self, url: str) -> str:
-        """Agree on the page that `url` leads to; where it leads back to."""
-        asked = query_of(url)
-        self.send("PUT", f"auth/grant/{asked['client_id']}/", {"scope": asked["scope"]})
+        """Give consent and return the URL of the redirect."""
+        query = query_of(url)
+        self.send("PUT", f"auth/grant/{query['client_id']}/", {"scope": query["scope"]})
         response = self._web.get(f"{url}&g_continue", allow_redirects=False, timeout=10)
         return str(response.headers["Location"])
 
 
 class GlewlwydBrowser:
-    """Its sign-in page is a program in the browser; this does what that one does."""
+    """Signs in through the API, as the script of Glewlwyd's sign-in page does."""
 
     def __init__(self, provider: Glewlwyd) -> None:
         self._provider = provider

@@ -1,4 +1,4 @@
-"""An application of somebody else's that mounts the sign-in: plain Flask, flat settings."""
+"""An application that mounts the sign-in routes: plain Flask, flat settings."""
 
 from __future__ import annotations
 

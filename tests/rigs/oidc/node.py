@@ -1,4 +1,4 @@
-"""Start and steer the provider, which is a Node program, from Python."""
+"""Starts and controls the provider, a Node program."""
 
 import json
 import os
@@ -16,14 +16,14 @@ from ..npm import install, tool
 
 HERE = Path(__file__).resolve().parent / "provider"
 
-# What a careless client leaves unescaped in its Authorization header, against RFC 6749 2.3.1.
+# Characters that clients must escape in the Authorization header (RFC 6749 2.3.1).
 CLIENT_SECRET = "s3cret+with:all%of/them&more"
 
 
 class Provider:
-    """A running provider: where it is, and what can be changed about it."""
+    """A running provider and its options."""
 
-    usual = {"claimsInIdToken": False, "requirePkce": True}
+    defaults = {"claimsInIdToken": False, "requirePkce": True}
 
     def __init__(self, issuer: str) -> None:
         self.issuer = issuer
@@ -34,9 +34,9 @@ class Provider:
         self._changed = True
 
     def reset(self) -> None:
-        """Be as at the start again; only the keys stay what they are."""
+        """Restore the initial options, except the keys."""
         if self._changed:
-            self.change(**self.usual)
+            self.change(**self.defaults)
             self._changed = False
 
     def rotate_keys(self, *, keep_ids: bool = False) -> None:

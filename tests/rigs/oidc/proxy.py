@@ -1,8 +1,8 @@
-"""Stand between the service and the provider, and spoil the provider's answers.
+"""A proxy between the service and the provider, which can alter the provider's responses.
 
-A certified provider cannot be talked into misbehaving. This proxy passes everything on (with the
-caller's Host, so that the provider's own documents name the proxy's address) and lets a test
-replace or alter single answers.
+A certified provider never sends wrong responses. This proxy forwards requests (with the client's
+Host header, so that the provider's documents contain the proxy's address), and a test can replace
+or alter responses.
 """
 
 import json
@@ -25,8 +25,8 @@ TOKEN = "/token"
 KEYS = "/jwks"
 USERINFO = "/me"
 
-# What belongs to one connection, or is no longer true of a body that was read and unpacked.
-NOT_PASSED_ON = {
+# Headers of one connection, and headers that do not apply to a decompressed body.
+NOT_FORWARDED = {
     "connection",
     "content-encoding",
     "content-length",
@@ -43,18 +43,18 @@ class Answer:
 
 
 Alteration = Callable[[Answer], Answer]
-# What a request's headers and body are answered with; None passes it on.
-SignInPolicy = Callable[[dict[str, str], bytes], Answer | None]
+# Returns the response to a request's headers and body; None forwards the request.
+Interceptor = Callable[[dict[str, str], bytes], Answer | None]
 Claims = dict[str, Any]
 
 
 class Proxy:
-    """One address that is the provider, as long as no test says otherwise."""
+    """Forwards to the provider, unless a test alters the responses."""
 
     def __init__(self, upstream: str) -> None:
         self._upstream = upstream
         self._alterations: dict[str, Alteration] = {}
-        self._gates: dict[str, SignInPolicy] = {}
+        self._interceptors: dict[str, Interceptor] = {}
         self._dripping: set[str] = set()
         self._keys: dict[str, RSAKey | ECKey] = {
             "RS256": RSAKey.generate_key(2048, {"kid": "the-proxy", "use": "sig", "alg": "RS256"}),
@@ -74,7 +74,7 @@ class Proxy:
         return self.url + DISCOVERY
 
     def up(self) -> None:
-        """Listen, always at the same address."""
+        """Listen at the same address as before."""
         self._server = _Server(("127.0.0.1", self._port), _handler(self))
         self._port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
@@ -87,9 +87,9 @@ class Proxy:
             self._server = None
 
     def reset(self) -> None:
-        """Behave again, and forget what was counted."""
+        """Remove all alterations and counts."""
         self._alterations.clear()
-        self._gates.clear()
+        self._interceptors.clear()
         self._dripping.clear()
         self.calls.clear()
         if self._server is None:
@@ -98,9 +98,9 @@ class Proxy:
     def alter(self, path: str, alteration: Alteration) -> None:
         self._alterations[path] = alteration
 
-    def gate(self, path: str, gate: SignInPolicy) -> None:
-        """Turn some requests away, without the provider ever hearing of them."""
-        self._gates[path] = gate
+    def intercept(self, path: str, interceptor: Interceptor) -> None:
+        """Respond to some requests without forwarding them."""
+        self._interceptors[path] = interceptor
 
     def answer(self, path: str, answer: Answer) -> None:
         self.alter(path, lambda _: answer)
@@ -113,7 +113,7 @@ class Proxy:
         self.alter(path, wait)
 
     def drip(self, path: str) -> None:
-        """Send the answer one byte a second: no single read is ever slow, and it never ends."""
+        """Send the response one byte a second, so that no single read is slow."""
         self._dripping.add(path)
 
     def alter_json(self, path: str, change: Callable[[Any], Any]) -> None:
@@ -129,7 +129,7 @@ class Proxy:
         publish_key: bool = True,
         algorithm: str = "RS256",
     ) -> None:
-        """Sign changed claims with the proxy's own key; unpublished, it is a forger's."""
+        """Sign changed claims with the proxy's key, which the key set contains if `publish_key`."""
         key = self._keys[algorithm]
 
         def sign(id_token: str) -> str:
@@ -142,12 +142,12 @@ class Proxy:
             self.alter_json(KEYS, lambda document: {"keys": [*document["keys"], public]})
 
     def key_set(self) -> Any:
-        """The proxy's own keys, as it publishes them."""
+        """Return the set of the proxy's public keys."""
         return {"keys": [key.as_dict(private=False) for key in self._keys.values()]}
 
     def replace_id_token(self, change: Callable[[str], Any]) -> None:
         def changed(document: Any) -> Any:
-            if "id_token" not in document:  # A refusal, which has none to spoil.
+            if "id_token" not in document:  # an error response
                 return document
             return document | {"id_token": change(document["id_token"])}
 
@@ -155,9 +155,9 @@ class Proxy:
 
     def fetch(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
         self.calls[urlsplit(path).path] += 1
-        gate = self._gates.get(urlsplit(path).path)
-        if gate and (turned_away := gate(headers, body)):
-            return turned_away
+        interceptor = self._interceptors.get(urlsplit(path).path)
+        if interceptor and (intercepted := interceptor(headers, body)):
+            return intercepted
         response = requests.request(
             method,
             self._upstream + path,
@@ -166,10 +166,12 @@ class Proxy:
             allow_redirects=False,
             timeout=10,
         )
-        # The raw headers, because several Set-Cookie lines are one unusable value in the others.
+        # The raw headers: `response.headers` merges several Set-Cookie headers.
         received = response.raw.headers.items()
-        kept = tuple((name, value) for name, value in received if name.lower() not in NOT_PASSED_ON)
-        answer = Answer(response.status_code, response.content, kept)
+        forwarded = tuple(
+            (name, value) for name, value in received if name.lower() not in NOT_FORWARDED
+        )
+        answer = Answer(response.status_code, response.content, forwarded)
         alteration = self._alterations.get(urlsplit(path).path)
         return alteration(answer) if alteration else answer
 
@@ -189,12 +191,10 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
             headers = {
                 name: value
                 for name, value in self.headers.items()
-                if name.lower() not in NOT_PASSED_ON
+                if name.lower() not in NOT_FORWARDED
             }
             answer = proxy.fetch(self.command, self.path, headers, body)
-            with suppress(
-                OSError
-            ):  # The caller may have given up waiting, which several tests are about.
+            with suppress(OSError):  # the client may have closed the connection after its timeout
                 self._send(answer)
 
         do_POST = do_GET
@@ -213,6 +213,6 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
                 time.sleep(1)
 
         def log_message(self, format: str, *args: Any) -> None:
-            pass  # Tests read what the service logs; the proxy keeps quiet.
+            pass  # tests read the service's log
 
     return Handler

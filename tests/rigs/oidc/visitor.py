@@ -1,4 +1,4 @@
-"""A person with a browser who signs in to the service through the provider."""
+"""A user with a browser who signs in to the service through the provider."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from .browser import Browser
 
 REDIRECT_URI = "http://localhost:3000/signed-in"
 OTHER_REDIRECT_URI = "https://app.example.com/signed-in"
-# Of the console, where it is served as tests ask it.
+# The console's redirect URI.
 PAGE_REDIRECT_URI = "https://localhost/sign-in/provider/callback"
 
 Query = dict[str, str]
 
 
-class SignsIn(Protocol):
+class ProviderBrowser(Protocol):
     def sign_in(self, authorize_url: str, login: str, redirect_uri: str) -> Query:
-        """Do at the provider what a person does, and come back with what it puts into the URL."""
+        """Sign in at the provider and return the query of the redirect."""
 
 
 class Visitor:
-    """Each step of a sign-in, so that a test may stop, or do something else, between them."""
+    """The steps of a sign-in, so that a test can stop between them."""
 
-    def __init__(self, api: Api, browser: SignsIn | None = None) -> None:
+    def __init__(self, api: Api, browser: ProviderBrowser | None = None) -> None:
         self.api = api
         self.browser = browser or Browser()
 
     def begin(self, redirect_uri: str = REDIRECT_URI) -> str:
-        """Click on "sign in"; the provider's page that this leads to."""
+        """Start a sign-in and return the URL of the provider's page."""
         answer = self.api.get("/idp/login", 302, query_string={"redirect_uri": redirect_uri})
         return str(answer.headers["Location"])
 
     def go(self, login: str = "ada", redirect_uri: str = REDIRECT_URI) -> Query:
-        """Begin, sign in at the provider, and be led back with a code and a state."""
+        """Start, sign in at the provider, and return the redirect's code and state."""
         return self.browser.sign_in(self.begin(redirect_uri), login, redirect_uri)
 
-    def finish(self, back: Query, status: int = 200, **changes: Any) -> Answer:
-        """Hand in what the provider led back with."""
-        body = {"code": back["code"], "state": back["state"], "redirect_uri": REDIRECT_URI}
+    def finish(self, redirect: Query, status: int = 200, **changes: Any) -> Answer:
+        """Send the redirect's code and state to the service."""
+        body = {"code": redirect["code"], "state": redirect["state"], "redirect_uri": REDIRECT_URI}
         body |= {"auth_data": {}} | changes
         return self.api.post("/idp/callback", status, json=body)
 

@@ -1,5 +1,5 @@
-// Ask a built site's own search, without a browser: node ask.js SITE, questions as JSON lines on stdin.
-// Prints for each question the addresses of its results, best first, as the search page lists them.
+// Search a built site without a browser: node ask.js SITE, questions as JSON lines on stdin.
+// Prints the URLs of the results for each question, best first, as the search page lists them.
 
 const fs = require("fs");
 const path = require("path");

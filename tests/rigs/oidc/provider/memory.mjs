@@ -1,5 +1,5 @@
-// What the provider remembers, outside of it, so that a rebuilt provider still knows its sessions and codes.
-// The provider's own memory ends with it.
+// The provider's storage, so that a rebuilt provider still has its sessions and codes.
+// The provider's default storage is lost with it.
 const records = new Map();
 
 export class Memory {

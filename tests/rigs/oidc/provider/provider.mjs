@@ -1,9 +1,9 @@
 // A certified OpenID Connect provider on loopback, for the tests.
 //
-// It prints its issuer as one JSON line once it listens, and stops when its standard input closes, so that it
-// never outlives the tests that started it. `POST /control` rebuilds it with other options while it keeps its
-// address, its sessions and the codes it has issued: that is how its keys rotate in the middle of a sign-in.
-// The provider's version is the last that runs on the Node of a stable Debian (18) as well as on newer ones.
+// It prints its issuer as one JSON line when it listens, and stops when its standard input closes, which ends it
+// with the tests. `POST /control` rebuilds it with other options and keeps its address, its sessions and the
+// codes it has issued, so that keys can rotate during a sign-in.
+// This is the last version of the provider that runs on Node 18 (Debian stable) and on newer versions.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -14,13 +14,13 @@ import { Memory } from './memory.mjs';
 const clientSecret = process.env.CLIENT_SECRET;
 const redirectUris = JSON.parse(process.env.REDIRECT_URIS);
 
-// Whoever else signs in has a verified address made of the login name.
+// All other users have a verified email address that starts with the login name.
 const people = {
   unverified: { email: 'unverified@example.com', email_verified: false },
-  unsaid: { email: 'unsaid@example.com' },
+  unstated: { email: 'unstated@example.com' },
   mixed: { email: 'Mixed.Case@Example.COM', email_verified: true },
   mailless: {},
-  twin: { email: 'ada@example.com', email_verified: true },
+  duplicate: { email: 'ada@example.com', email_verified: true },
 };
 
 const options = { claimsInIdToken: false, requirePkce: true, keepKeyIds: false, keys: newKeys() };
@@ -36,7 +36,7 @@ function newKeys(kids = [randomUUID(), randomUUID(), randomUUID()]) {
   ];
 }
 
-// One client for each way in which providers differ in what they ask of, and give to, a client.
+// One client for each variant of client authentication and token signature.
 function client(id, others) {
   return {
     client_id: id,
