@@ -6,8 +6,6 @@ installed. `__init__.pyi` has the same names for type checkers. The blueprints a
 `flask_frontdesk.blueprints`.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -3,8 +3,6 @@
 Each is imported at its first use. `blueprints.pyi` has the same names for type checkers.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The service: an application that mounts all of Frontdesk."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Health and readiness: whether the process serves, and whether a request can succeed."""
 
-from __future__ import annotations
-
 import logging
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The account model of the service, and the metadata of its tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import Index, MetaData, text

@@ -1,7 +1,5 @@
 """Actions on accounts: created, changed, verified, deleted, exported, imported."""
 
-from __future__ import annotations
-
 from ..core.actions import Action, Signal
 from ..core.security_log import REJECTION_DATA
 

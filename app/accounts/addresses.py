@@ -1,7 +1,5 @@
 """Validates and normalizes email addresses and phone numbers."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -4,8 +4,6 @@ The request has the first five digits of the password's SHA-1; the response has 
 hashes with this prefix. Padding hides their number on the network.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

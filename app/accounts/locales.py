@@ -1,7 +1,5 @@
 """Validates and normalizes languages and time zones."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

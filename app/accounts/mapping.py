@@ -1,7 +1,5 @@
 """Checks an application's account model, and names the lines to add."""
 
-from __future__ import annotations
-
 from inspect import getattr_static
 
 from sqlalchemy import Enum, inspect, select

@@ -3,8 +3,6 @@
 The rules do not apply to commands and to an application's code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files

@@ -5,8 +5,6 @@ At most one hash per core is computed at once, and the queue has a limit, so tha
 leave threads and cores to other routes. Hashes of other software (`foreign/`) count too.
 """
 
-from __future__ import annotations
-
 import hmac
 import logging
 import os

@@ -1,7 +1,5 @@
 """Reads accounts as plain rows for each request, without creating objects."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from collections.abc import Collection, Sequence
 from datetime import datetime

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from sqlalchemy import ColumnElement, exists
 
 from ..accounts.service import Accounts

@@ -1,7 +1,5 @@
 """Sort orders of the list of accounts, and the cursor of a page."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Routes of account management by administrators."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes

@@ -1,8 +1,6 @@
 """Which roles may manage which. Administrators see all accounts and cannot manage their own, and
 the last active root is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sqlalchemy import func, select

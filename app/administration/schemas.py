@@ -1,7 +1,5 @@
 """Schemas of account management, with the examples of the OpenAPI document."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NotRequired, TypedDict
 

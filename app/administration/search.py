@@ -3,8 +3,6 @@
 The indexes are those of migration 0017; without them the results are the same, and slower.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Managing accounts: what an admin may change of another account, and do for it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final

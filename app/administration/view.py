@@ -1,7 +1,5 @@
 """An account for administrators, with its deliveries, memberships and audit log."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

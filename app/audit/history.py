@@ -1,7 +1,5 @@
 """Counts audit log entries by hour. Only the newest entries are read, so the cost is limited."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime

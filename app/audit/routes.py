@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from flask import Response, stream_with_context
 
 from ..accounts.service import Accounts

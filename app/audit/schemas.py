@@ -1,7 +1,5 @@
 """Schemas of the audit log, with the examples of the OpenAPI document."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, TypedDict
 

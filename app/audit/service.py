@@ -1,7 +1,5 @@
 """Reads, exports and prunes the audit log."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pydantic import Field, PositiveInt
 
 from ..core.config.settings import Namespace

@@ -1,7 +1,5 @@
 """Routes of the caller's account."""
 
-from __future__ import annotations
-
 from flask import Response
 
 from ..accounts.details import Details

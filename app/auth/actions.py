@@ -1,7 +1,5 @@
 """Actions of sign-in, credentials, sessions and authenticators, and rejected requests."""
 
-from __future__ import annotations
-
 from ..core.actions import Action, Signal
 from ..core.security_log import REJECTION_DATA
 

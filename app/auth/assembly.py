@@ -1,7 +1,5 @@
 """Builds the services of authentication for one application."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from functools import cache
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The blueprint of sign-in and account routes, which are in several files."""
 
-from __future__ import annotations
-
 from flask import request
 
 from ..accounts.service import Accounts

@@ -4,8 +4,6 @@ Each is a function with `@guard`. It is written at the route, stacks with the ot
 is found once), keeps the view's signature, and declares itself to the OpenAPI document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypeVar

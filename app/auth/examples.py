@@ -1,7 +1,5 @@
 """The examples of these routes in the OpenAPI document."""
 
-from __future__ import annotations
-
 EMAIL = "ada@example.com"
 CODE = "04711337"
 ACCOUNT = {

@@ -4,8 +4,6 @@ Counters are in the shared state store and incremented atomically, so that they 
 number of workers. Successful sign-ins are never limited.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The emails of authentication; each function returns an email."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 

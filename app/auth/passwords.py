@@ -1,7 +1,5 @@
 """Change of an account's password."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..accounts.models import AccountLike

@@ -6,8 +6,6 @@ shared state store has the newest code as a keyed digest; five wrong attempts en
 counted before they are checked, so that parallel requests cannot exceed the limit.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

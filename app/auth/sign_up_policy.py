@@ -1,7 +1,5 @@
 """The sign-up policy: whether an email address may get an account, by each sign-up method."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..core.db.transaction import AnySession

@@ -1,7 +1,5 @@
 """`flask accounts …`: create, list, change and delete accounts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

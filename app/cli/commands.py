@@ -1,7 +1,5 @@
 """The command group that all of Frontdesk's commands belong to, and how it reports errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """`flask frontdesk …`: maintenance of an installation, and a link to create its first root."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click

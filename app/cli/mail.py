@@ -1,7 +1,5 @@
 """`flask mail …`: previews of emails in a file, and test emails."""
 
-from __future__ import annotations
-
 from functools import wraps
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`flask notifications …`: the state of deliveries, retries and retention."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import click

@@ -1,7 +1,5 @@
 """The options of commands that take a password: typed twice, read from a file, or an argument."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

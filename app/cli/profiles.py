@@ -1,7 +1,5 @@
 """`flask profiles …`: cleanup of profile pictures."""
 
-from __future__ import annotations
-
 from ..core.context import service
 from ..profiles.avatars import Avatars
 from .commands import CommandGroup

@@ -1,7 +1,5 @@
 """Output of commands: tables, questions and progress bars on a terminal, JSON lines elsewhere."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

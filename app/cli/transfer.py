@@ -1,7 +1,5 @@
 """`flask accounts import` and `export`."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

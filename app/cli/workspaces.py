@@ -1,7 +1,5 @@
 """`flask workspaces …`: create workspaces, and add and remove members."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import click

@@ -1,8 +1,6 @@
 """The pages' own files. Their address changes with their content, so that a browser keeps them for
 good and asks for none twice."""
 
-from __future__ import annotations
-
 import gzip
 from functools import cache
 from hashlib import sha256

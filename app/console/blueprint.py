@@ -1,7 +1,5 @@
 """The console's blueprint: its services, routes, error pages, headers, and emailed links."""
 
-from __future__ import annotations
-
 import gzip
 from functools import cached_property
 from importlib import import_module

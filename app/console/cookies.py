@@ -1,7 +1,5 @@
 """Cookies of the console, for this host and TLS alone; the colour scheme is stored in one."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ..auth.sessions.cookies import is_plain

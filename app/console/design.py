@@ -1,7 +1,5 @@
 """The page that shows what pages are made of: the design system, while one develops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Errors as pages. The API goes on answering problem documents."""
 
-from __future__ import annotations
-
 import logging
 from http import HTTPStatus
 

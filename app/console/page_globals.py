@@ -1,7 +1,5 @@
 """Functions and filters for every template of the console."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 

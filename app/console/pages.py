@@ -1,7 +1,5 @@
 """Making a page: its template, and what every template knows."""
 
-from __future__ import annotations
-
 from flask import Response
 
 from ..accounts.models import AccountLike

@@ -1,7 +1,5 @@
 """How people are called and pictured on pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

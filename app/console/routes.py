@@ -1,7 +1,5 @@
 """All pages and forms of the console, and the view of each."""
 
-from __future__ import annotations
-
 PAGE, FORM = "GET", "POST"
 
 ROUTES: tuple[tuple[str, str, str], ...] = (

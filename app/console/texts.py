@@ -4,8 +4,6 @@ English texts are in the code and templates. A language is a file,
 `LANGUAGE/LC_MESSAGES/console.mo`, in this package or in the application's folder `translations`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from gettext import NullTranslations, translation

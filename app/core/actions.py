@@ -4,8 +4,6 @@ Each package lists its actions in its `actions.py`; `app/extension/actions.py` c
 reports an action with `report_action` (core/context.py).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The only source of the current time, so that tests can replace the clock."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol

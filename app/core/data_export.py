@@ -4,8 +4,6 @@ A package appends an exporter to `Context.contributions.exporters`. The export w
 exporter with the account and a `ExportReader`, and writes the files that the exporter yields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple

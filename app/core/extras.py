@@ -3,8 +3,6 @@
 `pip install flask-frontdesk` installs no extra; a feature that needs one names it in its error.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 # The modules of each extra that must be importable.

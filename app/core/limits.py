@@ -1,7 +1,5 @@
 """The rate limiter: counts requests per client in the shared state store."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from .config.field_types import parse_rates

@@ -5,8 +5,6 @@ A table of jobs has the columns `id`, `due_at`, `claim` and `attempts`. A lease 
 Each call is a short transaction on a separate connection.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from datetime import timedelta

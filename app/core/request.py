@@ -1,7 +1,5 @@
 """The request for code below the routes: its id, and the origin of an action."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

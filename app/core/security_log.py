@@ -5,8 +5,6 @@ token, a code or an email address. All actions are logged. Rejected requests cos
 nothing, so only some of each event and IP address are logged in a minute; the rest are counted.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Names for values without a narrower type: each says where its values come from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

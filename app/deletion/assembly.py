@@ -1,7 +1,5 @@
 """Adds account deletion, which the worker that sends emails carries out after the grace period."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Why a message was not sent. Each class is handled differently."""
 
-from __future__ import annotations
-
 
 class DeliveryError(Exception):
     """The reason is stored and logged, so it must not contain a message or a secret."""

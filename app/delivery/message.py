@@ -1,7 +1,5 @@
 """Messages and receivers as plain values, independent of the channel."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple

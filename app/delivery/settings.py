@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator

@@ -1,7 +1,5 @@
 """Checks of the URLs of the service, of its clients and of its pages."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from urllib.parse import urlsplit

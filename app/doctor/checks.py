@@ -1,7 +1,5 @@
 """All checks of the doctor, in order."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Checks of the database: connection, writes, clock and indexes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Checks of the mail server and of the message broker."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

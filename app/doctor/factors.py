@@ -1,7 +1,5 @@
 """Checks of the settings of multi-factor authentication (MFA)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..auth.settings import AuthSettings

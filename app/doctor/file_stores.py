@@ -1,7 +1,5 @@
 """Checks of file stores, and of the permissions of files."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager

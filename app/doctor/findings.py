@@ -1,7 +1,5 @@
 """The findings of the doctor, and a time limit for checks of other servers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from threading import Thread

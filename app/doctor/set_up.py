@@ -1,7 +1,5 @@
 """Checks of the application: secret key, settings, account model, decorators, passkeys, brand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from flask import current_app

@@ -1,7 +1,5 @@
 """Settings that are set and have no effect."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from flask import Flask

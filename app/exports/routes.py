@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from flask import Response
 
 from ..accounts.errors import TooManyHashes

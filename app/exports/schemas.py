@@ -1,7 +1,5 @@
 """Schemas of requests and responses, errors, and the examples of the OpenAPI document."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from marshmallow import Schema, fields

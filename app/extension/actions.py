@@ -1,7 +1,5 @@
 """Every action and every signal of Frontdesk, collected from the packages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ..accounts import actions as accounts

@@ -1,7 +1,5 @@
 """Builds the context of an application, and adds the features that are switched on."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 

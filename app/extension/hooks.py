@@ -6,8 +6,6 @@ Hooks with a session run in the request's transaction: before the commit, and an
 it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

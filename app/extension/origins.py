@@ -1,7 +1,5 @@
 """The value and the origin of each setting, for the operator; secrets are masked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks for misconfigurations in production: a warning each at startup, or a failed startup."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

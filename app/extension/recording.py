@@ -1,7 +1,5 @@
 """Audit log entries of the application's own actions."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

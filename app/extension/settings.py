@@ -6,8 +6,6 @@ BaseSettings)` reads the flat `PROJECT_NAME`. The secret key and the SMS setting
 top level in both. `sources.py` merges them with the other sources of an application.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -13,8 +13,6 @@ The service has one source, its settings object. `MailSettings` reads `app.confi
 and the others first, as Flask-Mail does.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import CoreSettings

@@ -5,8 +5,6 @@ files there, and any worker responds with the sums. Counting takes some microsec
 The database is queried only when Prometheus scrapes the metrics.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time

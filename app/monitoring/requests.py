@@ -1,7 +1,5 @@
 """The route of a request, and the separate address for metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

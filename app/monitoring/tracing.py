@@ -4,8 +4,6 @@ The SDK's variables configure the export (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_S
 `OTEL_TRACES_SAMPLER`). A trace that the client started is continued.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from typing import Any
 

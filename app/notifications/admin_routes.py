@@ -1,7 +1,5 @@
 """Routes of the notifications that admins send."""
 
-from __future__ import annotations
-
 from functools import wraps
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..accounts.service import Accounts
 from ..auth.proofs import Proofs
 from ..core.context import Context

@@ -6,8 +6,6 @@ only for a limited time and shows the stored counts of the others. Notifications
 counts are counted first, at least one for each page; the others have no counts on this page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

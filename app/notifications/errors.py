@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..core.errors import BadRequest, Conflict, Fault, Invalid, NotFound

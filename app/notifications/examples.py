@@ -1,7 +1,5 @@
 """Examples of these routes in the OpenAPI document."""
 
-from __future__ import annotations
-
 ITEM = {
     "id": 7,
     "notification_id": 3,

@@ -5,8 +5,6 @@ The end of the range is stored in the transaction of its rows. If a worker is ki
 the next worker begins with this range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any

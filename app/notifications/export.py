@@ -1,7 +1,5 @@
 """An account's inbox and sent notifications in its data export."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

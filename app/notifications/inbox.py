@@ -1,7 +1,5 @@
 """The inbox of an account. Every statement has its receiver as a condition."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any

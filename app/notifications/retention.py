@@ -4,8 +4,6 @@ A statement that deletes a million rows holds their locks until its end, so each
 transaction.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Routes of the caller's inbox."""
 
-from __future__ import annotations
-
 from flask import request
 from orjson import Fragment
 

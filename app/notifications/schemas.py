@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema

@@ -1,7 +1,5 @@
 """The notifications that an admin has sent, with their counts and deliveries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

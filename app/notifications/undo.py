@@ -4,8 +4,6 @@ Nothing is stored: before the deletion the receiver gets a signed token with all
 and sends it back within ten minutes to have the same row inserted again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

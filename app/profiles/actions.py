@@ -1,7 +1,5 @@
 """The actions of this package, apart from the service, which loads the tables."""
 
-from __future__ import annotations
-
 from ..core.actions import Action
 
 PROFILE_CREATED = Action("profile.created", "Profile created")

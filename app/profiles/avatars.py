@@ -1,7 +1,5 @@
 """Avatars: decoded and stored for a profile, read by everyone."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 from collections.abc import Iterator

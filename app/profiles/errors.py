@@ -1,7 +1,5 @@
 """Errors of profiles and avatars."""
 
-from __future__ import annotations
-
 from ..core.errors import Busy, Conflict, Fault, Invalid, NotFound, Problem, TooLarge, Unavailable
 
 

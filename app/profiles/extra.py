@@ -1,7 +1,5 @@
 """Additional properties of a profile, stored unchanged within limits."""
 
-from __future__ import annotations
-
 import orjson
 
 from ..core.types import JsonObject, Values

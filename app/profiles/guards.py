@@ -1,7 +1,5 @@
 """Authorization decorators of the profile routes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import wraps
 

@@ -1,7 +1,5 @@
 """URLs of pictures: which ones a profile may have, and those of stored pictures."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Schemas of profiles, with the examples of the OpenAPI document."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from functools import cache

@@ -1,7 +1,5 @@
 """Profiles: stored, read by permitted accounts, and exported."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta

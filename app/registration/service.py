@@ -4,8 +4,6 @@ If emails must be verified, known and unknown addresses get the same response af
 and only the email says which it was.
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from datetime import timedelta

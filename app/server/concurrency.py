@@ -5,8 +5,6 @@ before it takes a slot of the application, so a slow client occupies one of many
 slot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from io import BytesIO
 from queue import SimpleQueue

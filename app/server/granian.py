@@ -4,8 +4,6 @@ Which of the two to take: docs/gunicorn.md. The application is loaded before the
 forked off, which share its memory and one socket, which systemd or this process opens.
 """
 
-from __future__ import annotations
-
 import ctypes
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Responses to requests that gunicorn rejects before the application handles them."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 
 from gunicorn.http.errors import (

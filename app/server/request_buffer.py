@@ -4,8 +4,6 @@ gunicorn's parser decides about the request once a thread has it. A request that
 reject in any case counts as complete.
 """
 
-from __future__ import annotations
-
 import errno
 import re
 import select

@@ -5,8 +5,6 @@ request. Here the poller reads with a deadline, and a thread gets a complete req
 are in docs/decisions/slow-clients.md.
 """
 
-from __future__ import annotations
-
 import errno
 import socket
 import time

@@ -4,8 +4,6 @@ A store keeps small files under flat names. The caller stores the name of a file
 cleanup compares `files()` with the names in use.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator

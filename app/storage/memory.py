@@ -1,7 +1,5 @@
 """Files in memory, for tests and for applications that store no files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import IO

@@ -1,7 +1,5 @@
 """Files in an S3-compatible bucket. boto3 is heavy and optional: it is imported on first use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field

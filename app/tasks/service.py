@@ -1,7 +1,5 @@
 """Creates, finds, changes and deletes tasks, within limits for each owner and IP address."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

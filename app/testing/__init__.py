@@ -3,8 +3,6 @@
 Names are imported at first use: pytest imports this package in every run, for the plugin.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

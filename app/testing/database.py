@@ -1,7 +1,5 @@
 """The database in tests: record statements, and roll back what a test writes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any

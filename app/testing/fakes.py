@@ -4,8 +4,6 @@ They replace methods of classes, not of one application's objects, so that appli
 session-wide fixtures use them too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The object of the `frontdesk` fixture: accounts, clients, sent messages and the clock."""
 
-from __future__ import annotations
-
 from flask import Flask
 
 from ..accounts.service import Accounts

@@ -1,7 +1,5 @@
 """Sent messages, assertions about them, and an engine that delivers on demand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 

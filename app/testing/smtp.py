@@ -1,7 +1,5 @@
 """An SMTP server for tests: it stores received messages, and rejects commands on demand."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable, Iterator

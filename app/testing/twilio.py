@@ -1,7 +1,5 @@
 """A fake of Twilio's HTTP API, for tests."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """An imported account, independent of the format of its file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

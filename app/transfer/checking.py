@@ -1,7 +1,5 @@
 """Checks of an account in a file, without queries."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The existing rows for a batch of a file, read with a few queries."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Exports accounts in the format of the import, one page at a time."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

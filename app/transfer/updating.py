@@ -1,7 +1,5 @@
 """Changes existing accounts for `--update`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Inserts new accounts with their memberships, identities and profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The actions and signals of workspaces, members and invitations."""
 
-from __future__ import annotations
-
 from ..core.actions import Action, Signal
 
 _TYPE_AND_STATUS = "type, status"

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ..core.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized
 
 

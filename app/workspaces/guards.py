@@ -6,8 +6,6 @@ parentheses they use the application's resolver, or else the path parameter `wor
 `@member_required(resolver=HeaderResolver())` they use this resolver.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast, overload
 

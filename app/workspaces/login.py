@@ -4,8 +4,6 @@
 these itself, or calls them in its hooks.
 """
 
-from __future__ import annotations
-
 from ..accounts.models import AccountLike
 from ..core.context import service
 from ..core.db.transaction import AnySession

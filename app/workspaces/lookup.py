@@ -1,7 +1,5 @@
 """Finds the workspace for a slug and an account, with the account's membership."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, or_, select

@@ -1,7 +1,5 @@
 """A workspace always has an active owner: an owner whose membership and account are active."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ headers are in lower case. A resolver that reads a header lists it in `documente
 OpenAPI document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Schemas of workspaces and members, with the examples of the OpenAPI document."""
 
-from __future__ import annotations
-
 from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields

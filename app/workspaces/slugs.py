@@ -1,7 +1,5 @@
 """The slugs of workspaces: which are allowed, and how one is created from a name."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import unicodedata

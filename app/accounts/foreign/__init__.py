@@ -4,8 +4,6 @@
 passwords against it. Nothing of this is imported before the first such hash.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from . import firebase, formats

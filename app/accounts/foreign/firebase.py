@@ -1,8 +1,6 @@
 """Firebase's variant of scrypt, with the project's parameters in each hash, as GoTrue writes them:
 `$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=…$salt$hash`."""
 
-from __future__ import annotations
-
 from hmac import compare_digest
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Emailed tokens for a change of email address: one confirms the change, one undoes it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from sqlalchemy import select

@@ -4,8 +4,6 @@ The new address is verified before the change; the old address can undo it for s
 Only the email to the new address says whether that address has an account.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Undo of an email change, by a token that is sent to the old email address."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

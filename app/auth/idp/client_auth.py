@@ -6,8 +6,6 @@ others compare it undecoded. A server that refuses the client has not used the c
 method can send the same code.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Only checked values are passed to Authlib, which reads the options of its HTTP s
 whether to verify certificates) from the same dictionary.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Any

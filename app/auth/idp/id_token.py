@@ -1,7 +1,5 @@
 """Verification of ID tokens; the log says why a token is rejected."""
 
-from __future__ import annotations
-
 import logging
 import time
 from typing import Any

@@ -9,8 +9,6 @@ an invalid response).
 Authlib is a large library: this module is imported at the first sign-in through a provider.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator

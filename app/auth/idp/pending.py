@@ -4,8 +4,6 @@ The session is a signed cookie, so it has only the newest few, each for some min
 be copied and replayed, so the state store has the used ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import MutableMapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The allowed redirect URIs: an attacker's URI would receive the code of a sign-in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from urllib.parse import urlsplit

@@ -6,8 +6,6 @@ exchanges the code for the user's claims, and the sign-in continues like any oth
 subject identify known users; the email address links an account at the first sign-in only.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass

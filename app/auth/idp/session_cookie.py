@@ -1,7 +1,5 @@
 """The Flask session of a sign-in through a provider, checked when the blueprint is mounted."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any, cast
 

@@ -1,8 +1,6 @@
 """One-time codes by email. A code is valid only with the id of its sign-in, which only the
 requesting browser gets: a phished code alone is useless."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sign-in by a code that is emailed: for a token, and for a cookie."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from marshmallow import Schema, fields

@@ -1,7 +1,5 @@
 """Authenticator apps (TOTP): encrypted secrets, checks of codes, and the setup of an app."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The authenticators of an account, apps and passkeys: list, rename, add, remove and reset them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

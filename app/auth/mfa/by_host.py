@@ -1,7 +1,5 @@
 """`frontdesk.authenticators`: the authenticators of the caller's account, for application pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

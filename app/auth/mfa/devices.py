@@ -4,8 +4,6 @@ The client keeps a secret. The database has a digest of the secret, the account'
 the account's password hash: when the address or the password changes, no device is trusted anymore.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

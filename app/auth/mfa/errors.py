@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ...core.errors import BadRequest, Conflict, Forbidden, NotFound, QuotaReached, Unavailable
 from ..errors import Unverified
 

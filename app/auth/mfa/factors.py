@@ -1,7 +1,5 @@
 """The only place that checks second factors: at sign-in and at re-authentication."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Rate limits on wrong second factors, in addition to those on wrong passwords."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass

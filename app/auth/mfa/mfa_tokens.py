@@ -4,8 +4,6 @@ A token is signed and short-lived, for one sign-in of one account, and ends when
 access tokens end.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Emails to owners about their second factors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ...core.config.settings import CoreSettings

@@ -1,8 +1,6 @@
 """Ten single-use recovery codes for an account: shown when they are created, and stored as keyed
 digests only."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

@@ -1,7 +1,5 @@
 """Re-encryption with a new key: afterwards operators can remove the older keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Routes of MFA: the second step of a sign-in, authenticators, recovery codes, trusted devices."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from marshmallow import Schema

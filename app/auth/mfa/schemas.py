@@ -1,7 +1,5 @@
 """Schemas of requests and responses, with the examples of the OpenAPI document."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, NotRequired, TypedDict
 

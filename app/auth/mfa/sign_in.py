@@ -1,7 +1,5 @@
 """Second factors at sign-in and at re-authentication."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ...core.context import report_action

@@ -1,7 +1,5 @@
 """Time-based one-time codes (TOTP, RFC 6238): SHA-1, six digits, 30 seconds."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Request bodies of the passkey routes, and examples for the OpenAPI document."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from marshmallow import fields

@@ -5,8 +5,6 @@ that an anonymous client requests, and clients do not name the challenge that a 
 Only used challenges are stored, until they expire.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -4,8 +4,6 @@ Input of clients is checked here before a library reads it. cbor2 evaluates CBOR
 regular expressions, which it compiles, occupy a core for seven seconds.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 # The limit of CTAP2.

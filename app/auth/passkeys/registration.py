@@ -1,7 +1,5 @@
 """Adding a passkey to an account."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Routes of passkeys: add a passkey, and sign in with it by token or cookie."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...core.context import service

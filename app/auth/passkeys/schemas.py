@@ -1,7 +1,5 @@
 """Credentials as browsers write them in JSON (WebAuthn level 3), and options as they read them."""
 
-from __future__ import annotations
-
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 

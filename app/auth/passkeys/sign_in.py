@@ -1,7 +1,5 @@
 """Passkeys at sign-in, as a second factor, and at re-authentication."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The sessions of the caller's account, for pages of an application: `frontdesk.sessions`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...core.context import current_frontdesk, service

@@ -1,7 +1,5 @@
 """Sign-in by a session cookie, and the caller of a request with one."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from hmac import compare_digest

@@ -7,8 +7,6 @@ A browser sends a cookie with requests of every page. A request that changes dat
 from a page of this origin, or of an allowed origin, by the headers that browsers set.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass

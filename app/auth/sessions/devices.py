@@ -3,8 +3,6 @@
 Clients may send any user agent. Versions are left out: users do not know them, and they change.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 

@@ -1,7 +1,5 @@
 """Lists and ends the sessions of an account."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ in the session's row: the secret key alone cannot create a token. The other uses
 forged token causes no query. No token is stored: the same counter always gives the same token.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Routes of sessions: sign-in by cookie, refresh of a token, list and end of sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...accounts.errors import AccountNotFound, TooManyHashes

@@ -1,7 +1,5 @@
 """Reads an account and its session by one query, as plain rows."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID

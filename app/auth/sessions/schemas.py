@@ -1,7 +1,5 @@
 """Schemas and errors of sessions, and the examples of the OpenAPI document."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TypedDict
 

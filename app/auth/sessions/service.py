@@ -1,7 +1,5 @@
 """Stored sessions: started at a sign-in, used, renewed and pruned."""
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

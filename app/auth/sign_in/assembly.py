@@ -1,7 +1,5 @@
 """The services that sign accounts in and out, complete when they are built."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from ...accounts.service import Accounts

@@ -1,7 +1,5 @@
 """The route of re-authentication, and its schema."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NotRequired, TypedDict
 

@@ -1,7 +1,5 @@
 """Everything about one account, and what may be done for it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

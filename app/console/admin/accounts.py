@@ -1,7 +1,5 @@
 """All accounts: searched, filtered, sorted; and making one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

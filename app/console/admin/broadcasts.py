@@ -1,7 +1,5 @@
 """What an admin has sent, how it goes out, and what became of it."""
 
-from __future__ import annotations
-
 from typing import Any, TypedDict
 
 from flask import Response

@@ -1,7 +1,5 @@
 """Writing a broadcast: what and to whom, a look at it, and sending it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Response, request

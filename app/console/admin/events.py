@@ -1,7 +1,5 @@
 """Who did what, of everybody: filtered, page by page, and as a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The admin's first page: what needs attention, and how the last days were."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any

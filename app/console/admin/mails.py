@@ -1,7 +1,5 @@
 """How the mails look that are sent, made of sample values."""
 
-from __future__ import annotations
-
 from flask import Response
 from jinja2 import TemplateNotFound
 

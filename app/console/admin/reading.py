@@ -1,7 +1,5 @@
 """What admin pages share: who sees them, their filters, and the names of statuses and roles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """What is set, and where from: for root alone, and without the secrets."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth.decorators import superuser_required

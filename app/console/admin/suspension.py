@@ -1,7 +1,5 @@
 """Suspending an account, for a while or until somebody ends it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from flask import Response, request

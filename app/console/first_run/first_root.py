@@ -1,7 +1,5 @@
 """The first account with the role `root`: made by whoever can read what the server prints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 

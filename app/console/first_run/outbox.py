@@ -1,7 +1,5 @@
 """Emails that were written to a folder, and pages that show them to who sits at the machine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The page of the link that a server prints while there is no root account."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from flask import Response, request

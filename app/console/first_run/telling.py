@@ -1,7 +1,5 @@
 """What a server says in its log while there is no root account."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from threading import Thread

@@ -1,7 +1,5 @@
 """The owner's account: details, appearance, recent activity, data exports, and its deletion."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...accounts.schemas import account_update

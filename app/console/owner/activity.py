@@ -1,7 +1,5 @@
 """What happened to the owner's account: the titles of its actions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TypedDict
 

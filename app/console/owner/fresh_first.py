@@ -1,7 +1,5 @@
 """Pages whose forms ask for a fresh sign-in ask for it before anything is typed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 

@@ -1,7 +1,5 @@
 """The owner's inbox, which the mail of a notification links to."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple, TypedDict
 

@@ -1,7 +1,5 @@
 """Languages and time zones to choose from: each language by its own name for itself."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from ...accounts.locales import time_zones

@@ -1,7 +1,5 @@
 """What keeps an account its owner's, at a glance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What the owner signs in with: the email address, and the password."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...accounts.service import Accounts

@@ -1,7 +1,5 @@
 """An account's second factors: an overview, authenticators, apps, and recovery codes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from flask import Response, request

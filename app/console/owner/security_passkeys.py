@@ -1,7 +1,5 @@
 """An account's passkeys. A script asks the browser for a new one, and a form brings it."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth.decorators import active_account_required

@@ -1,7 +1,5 @@
 """Where an account is signed in."""
 
-from __future__ import annotations
-
 from flask import Response
 
 from ...auth.decorators import active_account_required

@@ -1,8 +1,6 @@
 """What all ways in have in common: whoever comes by one of them is known by a cookie, and may come
 from a browser that has shown a second factor some days ago."""
 
-from __future__ import annotations
-
 from flask import Response
 
 from ...auth.sessions.cookie_sessions import CookieSessions

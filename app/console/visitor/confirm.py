@@ -1,7 +1,5 @@
 """Showing once more who one is, before something dangerous, and back to it."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth.caller import caller

@@ -1,7 +1,5 @@
 """The console's own address, and what a developer sees there who has just started Frontdesk."""
 
-from __future__ import annotations
-
 from flask import Response, current_app, url_for
 
 from ...core.context import current_frontdesk

@@ -1,8 +1,6 @@
 """Signing in by a code that is mailed. It counts only together with what the browser that asked has
 been given, which stands in the form."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth.login_codes import routes as login_codes_api

@@ -1,8 +1,6 @@
 """What else the links of our mails lead to. Scanners open them too, so that each page asks for a
 press on its button before anything is done."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth import account_routes as account_api

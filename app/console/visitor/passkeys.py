@@ -1,7 +1,5 @@
 """Passkeys on pages: what a browser is asked for, and the credential that a script sends."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

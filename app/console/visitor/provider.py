@@ -4,8 +4,6 @@ What it leads back with is in an address, and an address that is opened changes 
 there sends it on in a form.
 """
 
-from __future__ import annotations
-
 import logging
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """A forgotten password: by the link of the mail, or by its code."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth import routes as auth_api

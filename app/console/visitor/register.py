@@ -1,7 +1,5 @@
 """Making an account of one's own, and proving its address."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth.settings import AuthSettings

@@ -1,7 +1,5 @@
 """Between the first proof and being signed in: showing a second factor, or setting one up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Response, request

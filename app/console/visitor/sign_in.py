@@ -1,7 +1,5 @@
 """Signing in with a password or a passkey, and out."""
 
-from __future__ import annotations
-
 from flask import Response
 
 from ...auth.passkeys import routes as passkeys_api

@@ -1,7 +1,5 @@
 """What happened in a workspace, for those who manage it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Whom a workspace has invited, and inviting."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Who is in a workspace, and as what."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth.caller import caller

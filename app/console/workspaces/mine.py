@@ -1,7 +1,5 @@
 """The workspaces of a user: the list, a new one, its settings, leaving it, and deleting it."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth.caller import caller

@@ -1,7 +1,5 @@
 """Invitations to whoever reads: in the list of one's own, or by the link of a mail."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from ...auth.caller import caller

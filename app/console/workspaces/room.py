@@ -1,8 +1,6 @@
 """What all pages of one workspace show: which it is, what its reader may do there, and the way to
 the reader's others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

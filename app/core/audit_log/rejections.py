@@ -3,8 +3,6 @@
 A rejected request stores nothing else. The security log (`RejectionLog`) decides which are written.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Loads settings from the environment and `.env`; errors name the invalid variables."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Types of settings beyond pydantic's, each with the error message of a wrong value."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, NamedTuple
 

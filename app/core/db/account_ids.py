@@ -3,8 +3,6 @@
 In JSON an integer is a number, and every other id is a string.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from dataclasses import dataclass

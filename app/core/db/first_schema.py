@@ -6,8 +6,6 @@ An application's own tables may have such names, so only the service does this, 
 recorded revision and the columns of all its tables are those of the first release.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs Alembic on the application's engine; called by `env.py`, also of applications."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ the timeout the connection is closed, so that the pool replaces it, and while th
 respond, other statements fail at once (circuit_breaker.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic

@@ -1,7 +1,5 @@
 """Checks with a write that is rolled back whether a database accepts writes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Deletes rows by conditions: at once, or many of them in short transactions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Compares a database with our migrations and models, without loading Alembic."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

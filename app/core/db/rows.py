@@ -6,8 +6,6 @@ errors. If the session has an open transaction, or is bound to a connection (as 
 runs through the session and sees its writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

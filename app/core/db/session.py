@@ -1,7 +1,5 @@
 """The session of the application's Flask-SQLAlchemy or Flask-SQLAlchemy-Lite object."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Protocol

@@ -6,8 +6,6 @@ columns that refer to accounts have the type and the foreign key of the applicat
 Statements are built from the models and find the tables by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ jobs and files with `after_commit`, which runs once the data is stored. `after_r
 was written outside the database before a rollback.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext

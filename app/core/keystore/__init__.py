@@ -4,8 +4,6 @@ Each operation that requests can race for is one atomic call. `open_keystore` ch
 (one process), Redis, and the SQL database (several workers on one machine).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The state store of a single process."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from threading import Lock

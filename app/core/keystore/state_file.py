@@ -3,8 +3,6 @@
 In a separate file, the store never waits for a request's write lock on the database.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock

@@ -5,8 +5,6 @@ only the one statement was slow), all calls are rejected without waiting, until 
 the server again. Workers that were forked from one process share the state of the breaker.
 """
 
-from __future__ import annotations
-
 import logging
 import mmap
 import time

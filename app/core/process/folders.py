@@ -1,7 +1,5 @@
 """Paths of templates and migrations, and permissions of the files that the service writes."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

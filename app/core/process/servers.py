@@ -1,7 +1,5 @@
 """Processes of the server: forks, `flask run`, commands, and imports that the service avoids."""
 
-from __future__ import annotations
-
 import os
 import sys
 import weakref

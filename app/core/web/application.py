@@ -1,7 +1,5 @@
 """The service's subclass of Flask, and its warnings about proxies."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress

@@ -4,8 +4,6 @@ Its routes render errors as problem documents on any application, whose own hand
 Registering it before `Frontdesk.init_app` raises SetupError.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """`/openapi.json`, and Swagger UI at `/docs`, with assets from a Python package."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec

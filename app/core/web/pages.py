@@ -3,8 +3,6 @@
 Only our own responses get them: an application that mounts our blueprints keeps its own headers.
 """
 
-from __future__ import annotations
-
 from flask import Response, after_this_request
 
 # Passkeys and copy buttons work on pages of the same origin. No page needs more.

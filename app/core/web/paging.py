@@ -1,7 +1,5 @@
 """Pages of lists: the query parameters of a page and the headers that link to the next one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode

@@ -1,7 +1,5 @@
 """Renders errors as RFC 9457 problem documents."""
 
-from __future__ import annotations
-
 import logging
 from functools import cache
 from http import HTTPStatus

@@ -4,8 +4,6 @@ One 422 lists the errors of all locations. Authorization decorators stand above 
 they run before anything is read.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

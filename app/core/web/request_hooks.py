@@ -3,8 +3,6 @@
 In an application they affect only Frontdesk's routes. They run on every request, so they are short.
 """
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request

@@ -4,8 +4,6 @@ A view on a hot path returns what is `ready` to be shown (`row_reader` makes it)
 documents it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Problems that the router, the server or a reverse proxy returns before a view is called."""
 
-from __future__ import annotations
-
 from ..errors import BadGateway, Problem, Unavailable
 
 

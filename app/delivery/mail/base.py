@@ -1,7 +1,5 @@
 """The protocols of mailers: SMTP, a folder, or none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol

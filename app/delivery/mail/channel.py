@@ -1,7 +1,5 @@
 """The email channel. A batch uses one connection and renders each message once if possible."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Converts a message's text to HTML."""
 
-from __future__ import annotations
-
 import re
 
 from markupsafe import Markup, escape

@@ -5,8 +5,6 @@ them treat VT, FF, FS, GS, RS, NEL, LS and PS in a header as line breaks. Here t
 removed from header values.
 """
 
-from __future__ import annotations
-
 import binascii
 import re
 import secrets

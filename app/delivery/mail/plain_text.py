@@ -1,7 +1,5 @@
 """Converts an HTML email to text."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """Previews of emails with sample values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 

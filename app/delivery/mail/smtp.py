@@ -4,8 +4,6 @@ The names of the settings are those of Flask-Mail. Its connection has no time li
 check certificates, so it is not used.
 """
 
-from __future__ import annotations
-
 import logging
 import mmap
 import re

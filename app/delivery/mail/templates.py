@@ -1,7 +1,5 @@
 """Finds an email's template, the application's before Frontdesk's, and renders the email."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from flask import Flask, render_template

@@ -3,8 +3,6 @@
 Workers claim them in batches, by channel and lane, and settle each with a separate statement.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Deletes a subject's messages and deliveries, also the unsent ones."""
 
-from __future__ import annotations
-
 from sqlalchemy import ColumnElement, ColumnExpressionArgument, delete, select
 
 from ...core.db.pruning import delete_in_batches

@@ -1,7 +1,5 @@
 """The deliveries to one account: shown to admins, and in its data export."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Statistics of the queue for a page, at a cost that does not grow with the queue."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

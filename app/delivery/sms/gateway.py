@@ -1,7 +1,5 @@
 """The SMS channel, through Twilio. Its library is imported at first use, which takes a second."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Threads do not exist after a fork, and their locks would never be released, so a
 creates them again.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ message with an unknown result. The record is written while the server checks th
 it costs no extra time.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Runs the jobs of a leased queue, one at a time, with retries: exports, expanded broadcasts."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Sequence

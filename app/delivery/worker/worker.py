@@ -1,7 +1,5 @@
 """Sends due deliveries in batches and runs background tasks, for the thread, Celery and the CLI."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterable

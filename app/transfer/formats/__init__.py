@@ -1,7 +1,5 @@
 """The formats of files with accounts: one reader for each format yields the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import TextIO
 

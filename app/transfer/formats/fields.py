@@ -1,7 +1,5 @@
 """Reads typed fields of a row, or raises a RowError that names the field."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

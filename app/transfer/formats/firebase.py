@@ -1,7 +1,5 @@
 """The file of `firebase auth:export`, and the hash parameters that the project's console shows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

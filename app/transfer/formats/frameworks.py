@@ -1,7 +1,5 @@
 """Users of web frameworks: Django, Flask-Security and fastapi-users."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TextIO
 

@@ -1,7 +1,5 @@
 """The format of `flask accounts export`: JSON lines, or CSV with JSON in its fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TextIO
 

@@ -1,7 +1,5 @@
 """Reads the objects of a large JSON document one by one, without the document in memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, NoReturn, Protocol

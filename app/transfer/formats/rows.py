@@ -1,7 +1,5 @@
 """Reads rows of a table: JSON lines, a JSON array or CSV."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain

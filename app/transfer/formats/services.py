@@ -1,7 +1,5 @@
 """Users of sign-in services: exports of Auth0, GoTrue (Supabase Auth) and Keycloak."""
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from typing import TextIO

@@ -1,7 +1,5 @@
 """Invitation emails: their token, their text, and their rate limit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

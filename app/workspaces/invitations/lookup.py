@@ -1,7 +1,5 @@
 """Queries for invitations with the columns that are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Routes of the invited account. The routes of the inviter are those of the workspace."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...accounts.service import Accounts

@@ -1,7 +1,5 @@
 """Schemas and errors of invitations."""
 
-from __future__ import annotations
-
 from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema

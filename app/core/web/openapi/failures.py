@@ -1,7 +1,5 @@
 """How an operation fails: a problem document for each status, with the codes that it may have."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain

@@ -1,7 +1,5 @@
 """The headers that answers carry."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 
 from ...types import JsonObject

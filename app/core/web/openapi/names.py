@@ -1,7 +1,5 @@
 """What a generated client calls the operations: `login`, `listTasks`, `getAccount`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

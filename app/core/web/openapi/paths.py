@@ -1,7 +1,5 @@
 """Paths with their variables, as Flask writes them and as the document does."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

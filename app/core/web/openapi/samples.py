@@ -1,7 +1,5 @@
 """Examples as they must be in this application: a host's schema may ask for more than ours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...types import JsonObject
