@@ -9,6 +9,7 @@ counted before they are checked, so that parallel requests cannot exceed the lim
 import hashlib
 import hmac
 import json
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ MAX_WRONG_CODES = 5
 
 # Shorter strings are codes (defined by the API contract).
 SHORTEST_TOKEN = 10
+# Users group the digits of a code as emails and apps show them.
+_SEPARATORS = re.compile(r"[\s\u2010-\u2015-]+")
 
 
 T = TypeVar("T")
@@ -131,7 +134,8 @@ class Proofs:
         if self.keystore.count(tries, seconds) > MAX_WRONG_CODES:
             self.keystore.count(tries, seconds, by=-1)
             raise InvalidProof
-        if not self._matches(digest, _text(purpose, subject, nonce, browser_secret, code)):
+        typed = _text(purpose, subject, nonce, browser_secret, without_separators(code))
+        if not self._matches(digest, typed):
             raise InvalidProof
         # Correct attempts are not counted.
         self.keystore.count(tries, seconds, by=-1)
@@ -175,7 +179,7 @@ class AccountProofs:
 
     def find(self, token_or_code: str, email: str | None) -> AccountLike:
         """Return the account of a valid proof; raise InvalidProof. A code needs the email."""
-        if len(token_or_code) < SHORTEST_TOKEN:
+        if is_code(token_or_code):
             account = self.accounts.find(email or "")
             if account is None:
                 raise InvalidProof
@@ -201,6 +205,16 @@ def account_subject(account: AccountLike) -> ProofSubject[AccountLike]:
     return ProofSubject(
         ACCOUNT, serialize_id(account.id), (account.email, password_hash, since), account
     )
+
+
+def without_separators(code: str) -> str:
+    """Return a code of digits without white space and hyphens, and any other text unchanged."""
+    digits = _SEPARATORS.sub("", code)
+    return digits if digits.isdecimal() else code
+
+
+def is_code(token_or_code: str) -> bool:
+    return len(without_separators(token_or_code)) < SHORTEST_TOKEN
 
 
 def _salt(purpose: Purpose, kind: str) -> str:

@@ -12,7 +12,7 @@ from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject
 from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from .idp.redirects import RedirectUris
-from .proofs import SHORTEST_TOKEN
+from .proofs import SHORTEST_TOKEN, is_code
 from .settings import AuthSettings
 
 TOKEN_TYPE = NamedEnum("TokenType", ("bearer",))
@@ -102,7 +102,7 @@ class VerifyToken(RequestSchema):
 
     @validates_schema
     def require_email_with_code(self, data: Input, **kwargs: object) -> None:
-        if len(data.get("token", "")) < SHORTEST_TOKEN and data.get("email") is None:
+        if is_code(data.get("token", "")) and data.get("email") is None:
             raise ValidationError("Missing data for required field.", "email")
 
 

@@ -12,7 +12,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
-from ..registration.visitors import Visitor, emails
+from ..registration.visitors import GROUPED, Visitor, emails, grouped
 from ..rigs.cases import for_each
 from ..rigs.racing import run_concurrently
 from .test_login import listen_to, log_in
@@ -85,6 +85,16 @@ def test_code_needs_the_new_address(ada: Person, mails: MailOutbox) -> None:
     confirm(here, code, 400, email=ADA)
     confirm(here, f"{(int(code) + 1) % 10**8:08d}", 400, email=NEW)
     assert confirm(here, code, email=NEW.upper()).json["account"]["email"] == NEW
+
+
+@pytest.mark.parametrize("pattern", GROUPED)
+def test_code_may_be_grouped_by_spaces_or_hyphens(
+    ada: Person, mails: MailOutbox, pattern: str
+) -> None:
+    here = ada.api()
+    ask(here)
+    code = grouped(mailed(mails)[1], pattern)
+    assert confirm(here, code, email=NEW).json["account"]["email"] == NEW
 
 
 def test_five_wrong_codes_invalidate_the_code_and_not_the_link(

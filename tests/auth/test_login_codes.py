@@ -19,7 +19,7 @@ from app.testing.outbox import MailOutbox
 
 from ..audit.entries import records, types
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
-from ..registration.visitors import Visitor, code_in, emails
+from ..registration.visitors import GROUPED, Visitor, code_in, emails, grouped
 from ..rigs.cases import for_each
 from .test_limits import from_address
 from .test_login import listen_to, log_in
@@ -63,6 +63,14 @@ def test_emailed_code_signs_in(api: Api, ada: Person, mails: MailOutbox) -> None
     assert api.as_token(answer["access_token"]).get("/account").json["id"] == ada.id
     [found] = records(api.app, type="login.succeeded")
     assert (found.account_id, found.data) == (ada.id, {"proofs": ["code"]})
+
+
+@pytest.mark.parametrize("pattern", GROUPED)
+def test_code_may_be_grouped_by_spaces_or_hyphens(
+    api: Api, ada: Person, mails: MailOutbox, pattern: str
+) -> None:
+    login_id = ask(api)["login_id"]
+    verify(api, login_id, grouped(mailed_code(mails), pattern))
 
 
 def test_email_names_the_device_and_has_no_sign_in_link(

@@ -16,6 +16,7 @@ from app.testing.database import noted_queries
 from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
+from ..registration.visitors import GROUPED, grouped
 from ..rigs.cases import for_each
 from .test_login import listen_to, log_in
 
@@ -100,6 +101,16 @@ def test_token_and_code_reset_the_password(
     reset(api, credential)
     log_in(api, ada.email, NEW)
     log_in(api, ada.email, PASSWORD, 400)
+
+
+@pytest.mark.parametrize("pattern", GROUPED)
+def test_code_may_be_grouped_by_spaces_or_hyphens(
+    api: Api, ada: Person, mails: MailOutbox, pattern: str
+) -> None:
+    code = grouped(ask(api, mails)[1], pattern)
+    verify(api, code, 422, email=None)
+    verify(api, code)
+    reset(api, code)
 
 
 @pytest.mark.parametrize("which", [0, 1])

@@ -55,7 +55,11 @@ def test_codes_of_adjacent_steps_are_valid() -> None:
 @pytest.mark.parametrize("code", ["", "12345", "1234567", "١٢٣٤٥٦", "abcdef", "\x00", "287 082x"])
 def test_malformed_code_is_rejected(code: str) -> None:
     assert step_of(SECRET, code, datetime.fromtimestamp(59, UTC)) is None
-    assert step_of(SECRET, "287 082", datetime.fromtimestamp(59, UTC)) == 1
+
+
+@pytest.mark.parametrize("code", ["287 082", "287-082", " 287082 "])
+def test_code_may_be_grouped_by_spaces_or_hyphens(code: str) -> None:
+    assert step_of(SECRET, code, datetime.fromtimestamp(59, UTC)) == 1
 
 
 def test_uri_has_the_project_name_and_the_email() -> None:

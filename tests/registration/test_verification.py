@@ -15,7 +15,7 @@ from ..auth.test_login import listen_to
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.racing import run_concurrently
 from ..workspaces.invited import Team, make_team
-from .visitors import ADA, Visitor, emails
+from .visitors import ADA, GROUPED, Visitor, emails, grouped
 
 
 @pytest.fixture
@@ -44,6 +44,11 @@ def test_code_verifies_only_its_own_email(visitor: Visitor) -> None:
     visitor.verify(f"{(int(code) + 1) % 10**8:08d}", 400, email=ADA)
     assert visitor.verify(code, email=ADA).json == {"message": "Email verified"}
     visitor.log_in()
+
+
+@pytest.mark.parametrize("pattern", GROUPED)
+def test_code_may_be_grouped_by_spaces_or_hyphens(visitor: Visitor, pattern: str) -> None:
+    visitor.verify(grouped(visitor.mailed()[1], pattern), email=visitor.email)
 
 
 def test_five_wrong_codes_invalidate_the_code_and_not_the_link(visitor: Visitor) -> None:

@@ -54,6 +54,14 @@ class Visitor:
         return self.api.post("/login", status, data=form)
 
 
+# How users group the digits of a code; the last one has a typographic hyphen.
+GROUPED = ("{} {}", " {}-{} ", "{}\u2011{}")
+
+
+def grouped(code: str, pattern: str) -> str:
+    return pattern.format(code[:4], code[4:])
+
+
 def code_in(text: str) -> str:
     code = re.search(r"\b\d{8}\b", text)
     assert code

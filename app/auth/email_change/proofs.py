@@ -10,7 +10,7 @@ from ...accounts.service import Accounts
 from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import AnySession
 from ..errors import InvalidProof
-from ..proofs import SHORTEST_TOKEN, IssuedProof, Proofs, ProofSubject, Purpose, account_subject
+from ..proofs import IssuedProof, Proofs, ProofSubject, Purpose, account_subject, is_code
 from .models import EmailChange
 
 KIND = "email-change"
@@ -35,7 +35,7 @@ class EmailChangeProofs:
     def find(self, token: str, email: str | None, caller_id: object) -> EmailChange:
         """Return the pending change; raise InvalidProof. A code requires the new address, and a
         signed-in caller can confirm only a change of their account."""
-        if len(token) < SHORTEST_TOKEN:
+        if is_code(token):
             change = self._newest(fold(email or ""), caller_id)
             subject = self._pending(change.id) if change is not None else None
             if subject is None:

@@ -7,6 +7,8 @@ import secrets
 from datetime import datetime
 from urllib.parse import quote, urlencode
 
+from ..proofs import without_separators
+
 STEP_SECONDS = 30
 DIGITS = 6
 SECRET_BYTES = 20
@@ -28,7 +30,7 @@ def code_at(secret: bytes, step: int, digits: int = DIGITS) -> str:
 def step_of(secret: bytes, code: str, now: datetime) -> int | None:
     """Return the time step of a code, or None for a code that is not valid now."""
     current = int(now.timestamp()) // STEP_SECONDS
-    typed = code.replace(" ", "").encode()
+    typed = without_separators(code).encode()
     found = None
     for difference in TOLERANCE:
         # Every step is compared, so that the response time reveals nothing.
