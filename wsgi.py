@@ -14,11 +14,11 @@ from app.core.process.servers import block_import
 def load_service() -> Flask:
     """Return the application, created quickly; exit with a sentence about wrong settings.
 
-    The gains are of a start of 607 ms and a worker of 94 MiB (docs/performance.md).
+    The savings are those of a start with 607 ms and a worker with 94 MiB (docs/performance.md).
     """
-    # Nothing that a start creates is garbage: 146 ms.
+    # The start creates no garbage: saves 146 ms.
     gc.disable()
-    # PyJWT imports elliptic curves, and access tokens are signed with HMAC: 47 ms, 8 MiB.
+    # PyJWT imports elliptic curves, but access tokens are signed with HMAC: saves 47 ms and 8 MiB.
     with block_import("cryptography"):
         import jwt.algorithms  # noqa: F401
 
@@ -29,7 +29,7 @@ def load_service() -> Flask:
         service = create_app()
     except SettingsError as error:
         sys.exit(str(error))
-    # Workers share the memory of these objects for as long as no collection writes to it.
+    # Workers share the memory of these objects until a collection writes to it.
     gc.freeze()
     gc.enable()
     return service
@@ -39,7 +39,7 @@ app = load_service()
 
 
 def __getattr__(name: str) -> Any:
-    """`celery -A wsgi:celery worker`: the Celery application is created only when it is named."""
+    """Return the Celery application for `celery -A wsgi:celery worker`, created on first access."""
     if name == "celery":
         from app.core.errors import SetupError
         from app.delivery.worker.celery import celery_of

@@ -1,7 +1,7 @@
-"""Proves `make run` in a fresh clone, on the bare Python of a fresh machine.
+"""Tests `make run` in a fresh clone, on Python without packages.
 
-The first run sets everything up; a second one keeps it; PORT chooses another port; settings that a
-user adds to `.env` apply. The environment, `.env` and `instance/` stay for what comes next.
+The first run sets everything up; the next one keeps it; PORT selects another port; settings that a
+user adds to `.env` apply. The environment, `.env` and `instance/` stay for the next steps.
 """
 
 from __future__ import annotations

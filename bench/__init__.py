@@ -1,1 +1,2 @@
-"""Benchmarks against peers: `python -m bench` sets them up, measures in turns, prints ratios."""
+"""Benchmarks against other libraries: `python -m bench` starts them, measures in turns, prints
+ratios."""

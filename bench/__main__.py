@@ -1,4 +1,4 @@
-"""`python -m bench`: every work, or those named with `--only`."""
+"""`python -m bench`: all benchmarks, or those named with `--only`."""
 
 import argparse
 import platform

@@ -1,8 +1,9 @@
-"""Keep-alive connections, as many to each worker.
+"""Keep-alive connections, distributed evenly over the workers.
 
-Which worker takes a connection is a race that one of them may win each time; half of the server
-then stands idle and the figures tell of luck. So more are dialled than needed, and only those are
-kept that share the work evenly: whose a connection is, /proc tells by the socket's inode.
+Which worker accepts a connection is random, and one of them can win each time: the other workers
+would be idle, and the results would depend on chance. So more connections are opened than needed,
+and only an even number for each worker is used. /proc shows the owner of a connection by the
+socket's inode.
 """
 
 import contextlib
@@ -18,13 +19,13 @@ ATTEMPTS = 400
 
 
 def connections(server: Server, probe: bytes, each: int, workers: int) -> list[socket.socket]:
-    """`each` connections to every worker, as near as luck allows; all have answered once."""
-    kept: list[socket.socket] = []
+    """Return `each` connections to every worker, if possible; each has received one response."""
+    chosen: list[socket.socket] = []
     spare: list[socket.socket] = []
     share: Counter[int] = Counter()
     pids = server.workers()
     for _ in range(ATTEMPTS):
-        if len(kept) == each * workers:
+        if len(chosen) == each * workers:
             break
         sock = dial(server.port)
         sock.sendall(probe)
@@ -32,21 +33,21 @@ def connections(server: Server, probe: bytes, each: int, workers: int) -> list[s
         owner = _owner(sock, server.port, pids)
         if share[owner] < each:
             share[owner] += 1
-            kept.append(sock)
+            chosen.append(sock)
         else:
-            # Held, not closed: a worker with many connections is slower to take the next one.
+            # Kept open: a worker with many connections is slower to accept the next one.
             spare.append(sock)
             if len(spare) > 32:
                 spare.pop(0).close()
     for sock in spare:
         sock.close()
-    if len(kept) < each * workers:
+    if len(chosen) < each * workers:
         print(f"  uneven: {sorted(share.values(), reverse=True)} connections for each worker")
-    return kept
+    return chosen
 
 
 def _read_answer(sock: socket.socket) -> None:
-    """The probe's answer is short; what follows the header is read with it or just after."""
+    """Read the short response to the probe, with the body that follows its header."""
     received = b""
     while b"\r\n\r\n" not in received:
         data = sock.recv(65_536)

@@ -1,5 +1,5 @@
-"""A service in long use, for the console's pages: a million accounts, and whoever looks at them has
-much of everything."""
+"""A service with a lot of data for the console's pages: a million accounts, and many rows of each
+kind for the account that requests them."""
 
 import hashlib
 import uuid
@@ -12,12 +12,12 @@ from bench.database import Data
 
 BUSY = Data("frontdesk_bench_console", accounts=1_000_000, readers=100, each=100)
 SMALL = Data("frontdesk_bench_console_small", accounts=10_000, readers=100, each=100)
-# The first account is root, and has so many in its inbox; it has sent as many.
+# The first account is root. Its inbox has this many items, and it has sent as many.
 ITEMS = 10_000
 _SESSION, _SECRET = uuid.UUID(int=1), b"s" * 32
 COOKIE = "__Host-fd=" + urlsafe_b64encode(_SESSION.bytes + _SECRET).decode()
 
-_TO_ONE = """
+_TO_ROOT = """
 WITH made AS (
     INSERT INTO frontdesk_notifications
         (title, message, channels, sender_id, notification_type, scope, receivers, created_at)
@@ -43,7 +43,7 @@ INSERT INTO frontdesk_outgoing_messages (subject_kind, subject_id, title, messag
 VALUES ('notification', %(id)s, 'To everyone', 'By mail too.', now() - interval '1 hour')
 RETURNING id
 """
-# Those that are still to go are not due while the bench runs, so that no worker takes them.
+# Pending deliveries become due after the bench, so that no worker claims them.
 _DELIVERIES = """
 INSERT INTO frontdesk_deliveries
     (outgoing_id, receiver_id, channel, lane, state, attempts, due_at, reason, finished_at)
@@ -54,7 +54,7 @@ SELECT %(id)s, id, 'email', 1,
     CASE WHEN id %% 100 BETWEEN 1 AND 9 THEN NULL ELSE now() END
 FROM accounts
 """
-# A million of the last month, most of them sign-ins.
+# A million audit log entries of the last month, most of them sign-ins.
 _EVENTS = """
 INSERT INTO frontdesk_events (type, at, actor_kind, actor_id, account_id, address, data)
 SELECT CASE n %% 20 WHEN 0 THEN 'access.refused' WHEN 1 THEN 'login.refused'
@@ -91,7 +91,8 @@ FROM generate_series(1, 20)
 
 
 def prepare(data: Data) -> None:
-    """Make and fill the database, unless an earlier run left the same one; sign the first in."""
+    """Create and fill the database unless an earlier run left the same one; sign in the first
+    account."""
     database.prepare(data)
     with psycopg.connect(data.url, autocommit=True) as connection:
         filled = connection.execute("SELECT 1 FROM frontdesk_deliveries LIMIT 1").fetchone()
@@ -107,16 +108,16 @@ def prepare(data: Data) -> None:
 def _fill(connection: psycopg.Connection, data: Data) -> None:
     numbers = {"accounts": data.accounts, "items": ITEMS}
     connection.execute("UPDATE accounts SET role = 'root' WHERE id = 1")
-    connection.execute(_TO_ONE, numbers)
-    to_all = _made(connection, _TO_ALL, numbers)
+    connection.execute(_TO_ROOT, numbers)
+    to_all = _insert(connection, _TO_ALL, numbers)
     connection.execute(_INBOX, {"id": to_all})
-    connection.execute(_DELIVERIES, {"id": _made(connection, _OUTGOING, {"id": to_all})})
+    connection.execute(_DELIVERIES, {"id": _insert(connection, _OUTGOING, {"id": to_all})})
     connection.execute(_EVENTS, numbers)
     connection.execute(_WORKSPACES)
     connection.execute(_OTHER_SESSIONS)
 
 
-def _made(connection: psycopg.Connection, statement: str, values: dict[str, int]) -> int:
+def _insert(connection: psycopg.Connection, statement: str, values: dict[str, int]) -> int:
     row = connection.execute(statement, values).fetchone()
     if row is None:
         raise RuntimeError("nothing was made")
@@ -124,7 +125,7 @@ def _made(connection: psycopg.Connection, statement: str, values: dict[str, int]
 
 
 def path_values(data: Data) -> dict[str, object]:
-    """For the variables of the pages' paths."""
+    """Return values for the variables of the pages' paths."""
     with psycopg.connect(data.url) as connection:
 
         def first(statement: str) -> object:

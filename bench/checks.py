@@ -1,4 +1,4 @@
-"""No figure before the answer is right: it is compared with what the tables hold."""
+"""Checks before each measurement: responses must equal the rows of the tables."""
 
 from datetime import datetime
 from typing import Any
@@ -25,7 +25,7 @@ WHERE i.receiver_id = %s ORDER BY i.id DESC LIMIT 50
 def check(
     contender: Contender, data: Data, server: Server, headers: list[str], *, inbox: bool
 ) -> None:
-    """What two accounts are answered, and the refusal of a forged credential."""
+    """Check the responses for two accounts, and the rejection of a forged credential."""
     client = Client(server.port)
     with psycopg.connect(data.url, row_factory=dict_row) as connection:
         for number in (2, len(headers)):
@@ -39,19 +39,19 @@ def check(
             page = client.expect(200, "GET", contender.inbox, header).body
             if len(page) != len(items) or not items:
                 raise RuntimeError(f"{contender.name}: {len(page)} items, not {len(items)}")
-            for got, wanted in zip(page, items, strict=True):
-                _same(contender, got, wanted)
+            for got, expected in zip(page, items, strict=True):
+                _same(contender, got, expected)
     forged = headers[0][:-4] + "AAAA"
-    # Flask-JWT-Extended says 422 where the others say 401.
+    # Flask-JWT-Extended returns 422 where the others return 401.
     if client.ask("GET", contender.account, forged).status not in (401, 422):
-        raise RuntimeError(f"{contender.name} lets a forged credential in")
+        raise RuntimeError(f"{contender.name} accepts a forged credential")
 
 
-def _same(contender: Contender, got: dict[str, Any], wanted: dict[str, Any] | None) -> None:
-    for field, value in (wanted or {}).items():
-        said = got[field]
-        if isinstance(value, datetime) and said is not None:
-            said = datetime.fromisoformat(said)
-        # Being signed in by the bench itself is what moves this one.
-        if said != value and field != "last_login_date":
-            raise RuntimeError(f"{contender.name}: {field} is {said!r}, not {value!r}")
+def _same(contender: Contender, got: dict[str, Any], expected: dict[str, Any] | None) -> None:
+    for field, value in (expected or {}).items():
+        actual = got[field]
+        if isinstance(value, datetime) and actual is not None:
+            actual = datetime.fromisoformat(actual)
+        # The bench's own sign-in changes this field.
+        if actual != value and field != "last_login_date":
+            raise RuntimeError(f"{contender.name}: {field} is {actual!r}, not {value!r}")

@@ -1,4 +1,4 @@
-"""A plain HTTP client for single requests, without load."""
+"""An HTTP client for single requests."""
 
 import http.client
 import json

@@ -1,4 +1,5 @@
-"""The databases of the bench: made once, filled by SQL, kept while the schema stays."""
+"""The databases of the bench: created once, filled with SQL, and reused while the schema is
+unchanged."""
 
 import hashlib
 import os
@@ -12,10 +13,10 @@ from psycopg import sql
 
 from bench.places import BENCH, PASSWORD, POSTGRES, REDIS, ROOT, SECRET, database_url
 
-# Raise it when the data below changes, so that databases of older runs are made again.
+# Increase it when the data below changes, so that the databases of older runs are created again.
 EDITION = "1"
 
-# The columns a database has are filled from here; the rest keep their defaults.
+# Values for the columns that exist; other columns keep their defaults.
 ACCOUNT_VALUES = {
     "email": "'account' || n || '@bench.example'",
     "password_hash": "%(password_hash)s",
@@ -47,7 +48,7 @@ EPOCH = "2025-01-01T00:00:00+00:00"
 
 @dataclass(frozen=True)
 class Data:
-    """A database by its size: the first `readers` accounts have `each` inbox rows."""
+    """The size of a database: the first `readers` accounts have `each` inbox rows."""
 
     name: str
     accounts: int
@@ -63,7 +64,7 @@ BASE = Data("frontdesk_bench", accounts=10_000, readers=10_000, each=100)
 
 
 def prepare(data: Data) -> None:
-    """Make and fill the database, unless an earlier run left the same one."""
+    """Create and fill the database unless an earlier run left the same one."""
     mark = _fingerprint(data)
     with psycopg.connect(f"{POSTGRES}/postgres", autocommit=True) as server:
         if _mark_of(server, data.name) == mark:
@@ -79,14 +80,14 @@ def prepare(data: Data) -> None:
 
 
 def settle(data: Data) -> None:
-    """Leave no vacuum or checkpoint to start in the middle of a measurement."""
+    """Run VACUUM and CHECKPOINT, so that neither starts during a measurement."""
     with psycopg.connect(data.url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
         connection.execute("CHECKPOINT")
 
 
 def drop_all() -> None:
-    """All that any run has made; the next one starts from nothing."""
+    """Drop all databases of the bench."""
     with psycopg.connect(f"{POSTGRES}/postgres", autocommit=True) as server:
         names = server.execute(
             "SELECT datname FROM pg_database WHERE datname LIKE %s", (rf"{BASE.name}%",)
@@ -98,9 +99,11 @@ def drop_all() -> None:
 
 
 def service_environment(data: Data) -> dict[str, str]:
-    """Return the variables of the service, and of the shell only what any process needs."""
-    kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ}
-    return kept | {
+    """Return the variables of the service, with only the essential variables of the shell."""
+    inherited = {
+        key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ
+    }
+    return inherited | {
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": data.url.replace("postgresql://", "postgresql+psycopg://"),
         "CORE__REDIS_URL": REDIS,
@@ -109,7 +112,7 @@ def service_environment(data: Data) -> dict[str, str]:
 
 
 def migrated() -> bool:
-    """Whether the service is there to make its own tables."""
+    """Return whether the service can create its tables."""
     return (ROOT / "wsgi.py").exists() and any((ROOT / "migrations").rglob("versions/*.py"))
 
 
@@ -150,7 +153,7 @@ def _fill(data: Data) -> None:
     }
     accounts = "FROM generate_series(1, %(accounts)s) n"
     notifications = "FROM generate_series(1, %(each)s) n"
-    # Notification by notification, as broadcasts come: the rows of one account lie far apart.
+    # Ordered by notification, as broadcasts are stored: the rows of one account are far apart.
     inbox = (
         "FROM frontdesk_notifications n CROSS JOIN accounts a"
         " WHERE a.id <= %(readers)s ORDER BY n.id, a.id"

@@ -1,4 +1,4 @@
-"""Figures of several rounds, as ratios to one contender of the same round, with their spread."""
+"""Results of several rounds, as ratios to one contender of the same round, with their spread."""
 
 from dataclasses import dataclass, field
 from statistics import median
@@ -13,11 +13,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Goal:
-    """`who` reaches at least or at most `bound` times the figure of the best in `beside`."""
+    """`who` reaches at least, or at most, `bound` times the result of the best in `others`."""
 
     key: str
     bound: float
-    beside: tuple[str, ...]
+    others: tuple[str, ...]
     at_least: bool
     who: str = "frontdesk"
 
@@ -37,7 +37,7 @@ class Table:
         self.rounds.setdefault(name, []).append(figures)
 
     def lines(self) -> list[str]:
-        """The table in Markdown."""
+        """Return the table in Markdown."""
         heads = [""]
         for column in self.columns:
             heads += [column.heading, "ratio"]
@@ -52,17 +52,17 @@ class Table:
         out += ["", *self.remarks, *self._verdicts(), ""]
         return out
 
-    def ratios(self, name: str, beside: str, key: str) -> list[float]:
-        """Round by round, so that a slow minute of the machine strikes both sides."""
-        pairs = zip(self.rounds[name], self.rounds.get(beside, []), strict=False)
-        return [mine[key] / its[key] for mine, its in pairs if its[key]]
+    def ratios(self, name: str, reference: str, key: str) -> list[float]:
+        """Return the ratios by round, so that a slow minute of the machine affects both sides."""
+        pairs = zip(self.rounds[name], self.rounds.get(reference, []), strict=False)
+        return [own[key] / other[key] for own, other in pairs if other[key]]
 
     def _verdicts(self) -> list[str]:
         lines = []
         for goal in self.goals:
             ratios = [
                 median(self.ratios(goal.who, name, goal.key))
-                for name in goal.beside
+                for name in goal.others
                 if goal.who in self.rounds and name in self.rounds
             ]
             if not ratios:
@@ -70,11 +70,11 @@ class Table:
             ratio = min(ratios) if goal.at_least else max(ratios)
             reached = ratio >= goal.bound if goal.at_least else ratio <= goal.bound
             heading = next(column.heading for column in self.columns if column.key == goal.key)
-            rival = "the best peer" if len(goal.beside) > 1 else self.titles[goal.beside[0]]
+            rival = "the best peer" if len(goal.others) > 1 else self.titles[goal.others[0]]
             bound = f"at {'least' if goal.at_least else 'most'} {goal.bound:g}"
             verdict = "reached" if reached else "MISSED"
-            whose = f"{heading} of {self.titles[goal.who]}"
-            lines.append(f"- {verdict}: {whose} {ratio:.2f} times {rival} ({bound})")
+            result = f"{heading} of {self.titles[goal.who]}"
+            lines.append(f"- {verdict}: {result} {ratio:.2f} times {rival} ({bound})")
         return lines
 
 

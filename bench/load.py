@@ -1,8 +1,8 @@
-"""The load: one thread, raw sockets, each connection asks again as soon as it is answered.
+"""The load generator: one thread and raw sockets; each connection sends again after its response.
 
-It costs about a twentieth of what the quickest server here costs for a request; every answer is
-read to its end and its status looked at. Latency runs from the first byte sent to
-the last received.
+It costs about a twentieth of what the fastest server here costs for a request. Every response is
+read completely and its status is checked. Latency is the time from the first byte sent to the last
+byte received.
 """
 
 import gc
@@ -15,13 +15,13 @@ from itertools import cycle
 
 from bench.places import HOST
 
-# No answer here may take longer; a server that hangs must not hang the bench.
-ANSWER_LIMIT = 30.0
+# The longest wait for a response, in case a server hangs.
+RESPONSE_LIMIT = 30.0
 
 
 @dataclass
 class Load:
-    """What came of a run: one latency for each answer, in seconds."""
+    """The results of a run, with the latency of each response in seconds."""
 
     latencies: list[float] = field(default_factory=list)
     errors: int = 0
@@ -37,8 +37,8 @@ class Load:
         return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
 
 
-class _Line:
-    """One connection and the request it waits for."""
+class _Connection:
+    """One connection and its current request."""
 
     __slots__ = ("buffer", "length", "sent", "socket")
 
@@ -64,27 +64,27 @@ def run(
     connections: int = 16,
     count: int | None = None,
 ) -> Load:
-    """Send the requests round and round for `seconds`, or until `count` are answered.
+    """Send the requests in turn for `seconds`, or until `count` have a response.
 
-    Over `sockets` where they are given; without them each request has a connection of its own.
+    Uses the connections `sockets`; without them, each request opens a connection.
     """
     load = Load()
     poll = select.epoll()
     following = cycle(requests)
     keep = bool(sockets)
-    lines: dict[int, _Line] = {}
+    by_descriptor: dict[int, _Connection] = {}
     left = -1 if count is None else count
 
-    def ask(line: _Line) -> None:
-        line.buffer = b""
-        line.length = -1
-        line.sent = time.perf_counter()
+    def ask(connection: _Connection) -> None:
+        connection.buffer = b""
+        connection.length = -1
+        connection.sent = time.perf_counter()
         if not keep:
-            line.socket = dial(port)
-        line.socket.send(next(following))
+            connection.socket = dial(port)
+        connection.socket.send(next(following))
         if not keep:
-            lines[line.socket.fileno()] = line
-            poll.register(line.socket.fileno(), select.EPOLLIN)
+            by_descriptor[connection.socket.fileno()] = connection
+            poll.register(connection.socket.fileno(), select.EPOLLIN)
 
     collecting = gc.isenabled()
     gc.disable()
@@ -92,35 +92,35 @@ def run(
     begin = last = time.perf_counter()
     deadline = begin + seconds
     for position in range(len(sockets) or connections):
-        line = _Line(sockets[position] if keep else socket.socket())
+        connection = _Connection(sockets[position] if keep else socket.socket())
         if keep:
-            lines[line.socket.fileno()] = line
-            poll.register(line.socket.fileno(), select.EPOLLIN)
+            by_descriptor[connection.socket.fileno()] = connection
+            poll.register(connection.socket.fileno(), select.EPOLLIN)
         if left != 0:
             left -= 1
-            ask(line)
-    waiting = len(lines) if count is None else min(len(lines), count)
+            ask(connection)
+    waiting = len(by_descriptor) if count is None else min(len(by_descriptor), count)
     while waiting:
-        ready = poll.poll(ANSWER_LIMIT)
+        ready = poll.poll(RESPONSE_LIMIT)
         if not ready:
             load.errors += waiting
             break
         for descriptor, _ in ready:
-            line = lines[descriptor]
-            if not _answered(line):
+            connection = by_descriptor[descriptor]
+            if not _is_complete(connection):
                 continue
             last = time.perf_counter()
-            if line.buffer[9:10] == b"2":
-                load.latencies.append(last - line.sent)
+            if connection.buffer[9:10] == b"2":
+                load.latencies.append(last - connection.sent)
             else:
                 load.errors += 1
             if not keep:
                 poll.unregister(descriptor)
-                del lines[descriptor]
-                line.socket.close()
-            if last < deadline and left != 0 and (not keep or line.length >= 0):
+                del by_descriptor[descriptor]
+                connection.socket.close()
+            if last < deadline and left != 0 and (not keep or connection.length >= 0):
                 left -= 1
-                ask(line)
+                ask(connection)
             else:
                 waiting -= 1
     load.elapsed = last - begin
@@ -131,23 +131,23 @@ def run(
     return load
 
 
-def _answered(line: _Line) -> bool:
-    """Whether the whole answer is there; a connection that breaks off counts as an empty one."""
+def _is_complete(connection: _Connection) -> bool:
+    """Return whether the response is complete; a lost connection counts as an empty response."""
     try:
-        data = line.socket.recv(262_144)
+        data = connection.socket.recv(262_144)
     except OSError:
         data = b""
     if not data:
-        line.buffer, line.length = b"", -1
+        connection.buffer, connection.length = b"", -1
         return True
-    line.buffer += data
-    if line.length < 0:
-        end = line.buffer.find(b"\r\n\r\n")
+    connection.buffer += data
+    if connection.length < 0:
+        end = connection.buffer.find(b"\r\n\r\n")
         if end < 0:
             return False
-        head = line.buffer[:end].lower()
+        head = connection.buffer[:end].lower()
         at = head.find(b"content-length:")
         if at < 0:
-            raise RuntimeError("an answer without Content-Length")
-        line.length = end + 4 + int(head[at + 15 :].split(b"\r\n", 1)[0])
-    return len(line.buffer) >= line.length
+            raise RuntimeError("a response without Content-Length")
+        connection.length = end + 4 + int(head[at + 15 :].split(b"\r\n", 1)[0])
+    return len(connection.buffer) >= connection.length

@@ -1,4 +1,4 @@
-"""What the command line may change."""
+"""The options of the command line."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,8 @@ class Options:
     peers: tuple[str, ...]
 
     def contenders(self, *names: str) -> list[Contender]:
-        """Those of the names (all, if none) that are here and asked for, in the order of turns."""
+        """Return the contenders with these names (default: all) that exist and are selected, in
+        their order."""
         return [
             contender
             for name, contender in CONTENDERS.items()

@@ -1,4 +1,4 @@
-"""Where the bench finds its PostgreSQL, its Redis and its files: its own, all on loopback."""
+"""Addresses and folders of the bench: PostgreSQL, Redis and files, all on this machine."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ HOST = "127.0.0.1"
 POSTGRES = os.environ.get("BENCH_POSTGRES", "postgresql://postgres@127.0.0.1:5432")
 REDIS = os.environ.get("BENCH_REDIS", "redis://127.0.0.1:6379/9")
 
-# Long enough for HS256; a constant, because nothing here is worth protecting.
+# Long enough for HS256. A constant, because the bench has no data to protect.
 SECRET = "bench-secret-bench-secret-bench-secret-0123456789"
 PASSWORD = "correct horse battery staple"
 

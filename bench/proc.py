@@ -1,4 +1,4 @@
-"""What /proc knows of processes: the one measure that a busy machine cannot bend."""
+"""Measurements of processes from /proc, which other load on the machine hardly affects."""
 
 import os
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 
 
 def family(pid: int) -> list[int]:
-    """The process and all that descend from it."""
+    """Return the process and all its descendants."""
     found = [pid]
     for member in found:
         for task in _tasks(member):
@@ -17,7 +17,7 @@ def family(pid: int) -> list[int]:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """User and system time so far; a process that has gone counts for nothing."""
+    """Return the user and system time so far; ended processes are not counted."""
     total = 0
     for pid in pids:
         fields = _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
@@ -27,7 +27,7 @@ def cpu_seconds(pids: Iterable[int]) -> float:
 
 
 def memory_mib(pid: int, field: str = "VmRSS") -> float:
-    """`VmRSS` is what lies in memory now, `VmHWM` the most that ever did."""
+    """Return memory in MiB: `VmRSS` is the current amount, `VmHWM` the highest so far."""
     for line in _read(Path(f"/proc/{pid}/status")).splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) / 1024
@@ -35,7 +35,7 @@ def memory_mib(pid: int, field: str = "VmRSS") -> float:
 
 
 def own_mib(pid: int) -> float:
-    """The share of memory when pages common to several processes are divided among them."""
+    """Return the process's share of memory, with shared pages divided among their processes."""
     for line in _read(Path(f"/proc/{pid}/smaps_rollup")).splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) / 1024

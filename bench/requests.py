@@ -1,4 +1,4 @@
-"""Requests as bytes, made before the clock runs."""
+"""Requests as bytes, created before the measurement starts."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ def pages(path: str, headers: Sequence[str], *, keep: bool) -> list[bytes]:
 
 
 def credentials(contender: Contender, data: Data, server: Server, count: int) -> list[str]:
-    """A header line for each of the first accounts, as the contender itself would issue it."""
+    """Return a header line for each of the first accounts, as the contender issues it."""
     return (
         service_credentials(server, count)
         if contender.is_service
@@ -46,7 +46,7 @@ def credentials(contender: Contender, data: Data, server: Server, count: int) ->
 
 @cache
 def _seed(contender: Contender, data: Data, count: int) -> list[str]:
-    """Asked once in a run: what a peer issues outlives its process."""
+    """Run once: the credentials of a peer stay valid after its process ends."""
     command = [str(contender.python()), "-m", f"bench.peers.{contender.name}.seed", str(count)]
     done = subprocess.run(
         command,
@@ -61,9 +61,9 @@ def _seed(contender: Contender, data: Data, count: int) -> list[str]:
 
 
 def service_credentials(server: Server, count: int) -> list[str]:
-    """One account logs in; the others' tokens have the same claims under their own name.
+    """Sign in one account, and sign the tokens of the others with the same claims.
 
-    Logging all of them in would take minutes of bcrypt.
+    Signing in every account would take minutes of bcrypt.
     """
     token = Client(server.port).login(email(1), PASSWORD)
     claims = jwt.decode(token, SECRET, ["HS256"])

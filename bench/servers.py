@@ -1,4 +1,4 @@
-"""A contender and how to start it: the same workers, threads and options for all."""
+"""A contender and how to start it, with the same workers, threads and options for all."""
 
 import contextlib
 import os
@@ -62,7 +62,7 @@ class Contender:
             return [python, "-m", "uvicorn", target, *options]
         target = "wsgi:app" if self.is_service else f"bench.peers.{self.name}.app:app"
         own = self.is_service and (ROOT / "gunicorn.conf.py").exists()
-        # Without a file named, gunicorn would take the service's own for the peers too.
+        # Without this file, gunicorn would use the service's configuration for the peers too.
         config = ["-c", "gunicorn.conf.py" if own else PEERS_CONFIG]
         options = [] if own else ["--worker-class", "gthread"]
         options += [
@@ -108,7 +108,7 @@ class Server:
         return proc.family(self.process.pid)
 
     def workers(self) -> list[int]:
-        """The processes that answer; the one that only watches over them is left out."""
+        """Return the worker processes, without the parent."""
         return [pid for pid in self.pids() if pid != self.process.pid]
 
 
@@ -116,7 +116,7 @@ class Server:
 def running(
     contender: Contender, data: Data, extra: Mapping[str, str] | None = None
 ) -> Iterator[Server]:
-    """The contender, listening; stopped at the end together with all its workers."""
+    """Start the contender and yield it listening; stop it with all its workers at the end."""
     RESULTS.mkdir(exist_ok=True)
     server = launch(contender, data, extra)
     try:
@@ -128,7 +128,7 @@ def running(
 
 @contextlib.contextmanager
 def mail_sink() -> Iterator[int]:
-    """A mail server that only counts; gives its port."""
+    """Start a mail server that only counts, and yield its port."""
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", "bench.smtp_sink", str(port)], cwd=ROOT)
     try:
@@ -155,7 +155,8 @@ def launch(contender: Contender, data: Data, extra: Mapping[str, str] | None = N
 
 
 def _address(contender: Contender, port: int) -> dict[str, str]:
-    """For a server that is told so by variables; options on the command line win over them."""
+    """Return variables for servers that have no options; options on the command line take
+    precedence."""
     return {
         "BIND": f"{HOST}:{port}",
         "WEB_CONCURRENCY": str(WORKERS),
@@ -175,7 +176,7 @@ def wait_for_port(server: Server) -> None:
 
 
 def stop(server: Server) -> None:
-    """Ask first; a worker that does not go within ten seconds is made to."""
+    """Terminate the server, and kill workers that still run after ten seconds."""
     server.process.send_signal(signal.SIGTERM)
     try:
         server.process.wait(10)

@@ -1,7 +1,7 @@
-"""A mail server that takes everything and remembers only how much and when.
+"""A mail server that accepts everything and stores only the number and the times of emails.
 
-`XSTAT` answers `250 <mails> <first> <last>` in seconds of the machine's monotonic clock, which all
-its processes share; `XRESET` resets the count. Run as `python -m bench.smtp_sink PORT`.
+`XSTAT` responds `250 <emails> <first> <last>`, in seconds of the machine's monotonic clock, which
+all processes share; `XRESET` resets the count. Run it as `python -m bench.smtp_sink PORT`.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from bench.places import HOST
 
 
 class Count:
-    """What all connections have brought; aiosmtpd hands each mail over to `handle_DATA`."""
+    """Counts the emails of all connections; aiosmtpd calls `handle_DATA` for each email."""
 
     def __init__(self) -> None:
         self.reset()

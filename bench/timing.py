@@ -1,4 +1,4 @@
-"""A load with the processor time that it cost the server and the database."""
+"""A load, with the processor time of the server and of the database."""
 
 import socket
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ def timed(
     seconds: float,
     sockets: Sequence[socket.socket] = (),
 ) -> dict[str, float]:
-    """Requests per second, latencies in milliseconds, microseconds of processor per request."""
+    """Return requests per second, latencies in milliseconds, and microseconds of processor per
+    request."""
     web, backends = server.pids(), database_backends(data)
     web_before, database_before = proc.cpu_seconds(web), proc.cpu_seconds(backends)
     result = load.run(server.port, requests, seconds=seconds, sockets=sockets)
@@ -38,7 +39,7 @@ def timed(
 
 
 def database_backends(data: Data) -> list[int]:
-    """The server processes of this database; where it runs elsewhere, /proc knows none of them."""
+    """Return the server processes of this database; none for a database on another machine."""
     with psycopg.connect(data.url) as connection:
         rows = connection.execute(
             "SELECT pid FROM pg_stat_activity"

@@ -1,4 +1,4 @@
-"""One virtual environment for each peer, made on the first run and again when its pins change."""
+"""A virtual environment for each peer, created on the first run and again after its pins change."""
 
 import hashlib
 import subprocess
@@ -9,7 +9,7 @@ from bench.places import BENCH, VENVS
 
 
 def python(peer: str) -> Path:
-    """The interpreter of the peer's environment."""
+    """Return the Python of the peer's environment."""
     home = VENVS / peer
     requirements = BENCH / "peers" / peer / "requirements.txt"
     wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()

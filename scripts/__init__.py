@@ -1,1 +1,1 @@
-"""What `make` runs: setting up, serving, testing, pinning."""
+"""The commands of the Makefile: set up, serve, test, pin, generate pages."""

@@ -1,8 +1,8 @@
 """`make digests`: writes the digest of each image into compose.yaml and the Dockerfile, as
-`name:version@sha256:…`. A registry can give a version to another image, but not a digest.
+`name:version@sha256:…`. A registry can replace the image of a version, but not that of a digest.
 
-For a machine that reaches the registries, with docker (buildx) or skopeo. Run it again after a
-version changes: it asks for every image.
+Requires access to the registries, and docker (buildx) or skopeo. Run it again after a version has
+changed: it updates every image.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from .environment import ROOT, stop
 
 FILES = ("compose.yaml", "Dockerfile")
-# An image of a registry has a version; the one that compose builds has none.
+# The image of a registry has a version; the image that compose builds has none.
 _IMAGE = re.compile(
     r"(?m)^(?P<before>\s*image: |ARG PYTHON=)(?P<image>[\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?$"
 )
@@ -41,7 +41,7 @@ def rewritten(text: str, digest_of: Callable[[str], str]) -> str:
 
 
 def digest_of(image: str) -> str:
-    """Ask the registry. The digest covers the image's platforms together."""
+    """Return the digest from the registry, which covers all platforms of the image."""
     if shutil.which("docker"):
         return ask(
             ["docker", "buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}", image]

@@ -50,7 +50,7 @@ def page() -> str:
 
 @cache
 def kinds() -> dict[str, list[type[Problem]]]:
-    """Return the problems of each anchor; those that only share declarations are left out."""
+    """Return the problems of each anchor, without classes that only share declarations."""
     for module in pkgutil.walk_packages(app.__path__, "app."):
         import_module(module.name)
     found: dict[str, list[type[Problem]]] = defaultdict(list)

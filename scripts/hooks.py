@@ -1,7 +1,7 @@
 """`make hooks`: writes the tables in docs/hooks.md and docs/signals.md from the code.
 
 The table of a hook comes from its docstring (`app/extension/hooks.py`), the table of a signal from
-its declaration (a package's `actions.py`). The text and the example below a table stay as they are.
+its declaration (a package's `actions.py`). The text and the example below a table are not changed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""`make image`: builds the image as its Dockerfile says, starts it, and waits for it to be healthy;
-with neither a registry nor a daemon.
+"""`make image`: builds the image of the Dockerfile, starts it, and waits until it is healthy;
+without a registry and a daemon.
 
-For a Debian machine's root, with buildah and mmdebstrap. The base is made of Debian's packages, and
-so has Debian's Python in place of the one of the base that the Dockerfile names; the containers are
-chroots, on this machine's network.
+Run it as root on Debian, with buildah and mmdebstrap. The base image is made of Debian's packages,
+with Debian's Python instead of the Dockerfile's base image. The containers are chroots in this
+machine's network.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from .environment import ROOT, stop
 BASE, IMAGE = "localhost/base", "localhost/frontdesk"
 PORT = 8000
 SETTINGS = {
-    "SECRET_KEY": "of this run alone, and thrown away after it",
-    "FIRST_SUPERUSER_PASSWORD": "of this run alone, too",
+    "SECRET_KEY": "for this run only, and then discarded",
+    "FIRST_SUPERUSER_PASSWORD": "also for this run only",
     "CORE__KEYSTORE": "database",
     "CORE__METRICS_ENABLED": "true",
     "CORE__TRACING_ENABLED": "true",
     "WEB_CONCURRENCY": "2",
 }
-# What pip is told here about certificates and mirrors, pip in the build is told too.
-LENT = ("/etc/pip.conf", "/etc/xdg/pip", "/etc/ssl/certs")
+# pip in the build uses the same certificates and mirrors as pip on this machine.
+SHARED_FILES = ("/etc/pip.conf", "/etc/xdg/pip", "/etc/ssl/certs")
 
 
 def main() -> None:
     for program in ("buildah", "mmdebstrap"):
         if shutil.which(program) is None:
             stop(f"{program} is not installed.")
-    if answers():
-        stop(f"Port {PORT} is taken, and the image's health check knows no other.")
+    if is_listening():
+        stop(f"Port {PORT} is in use, and the image's health check uses this port.")
     with TemporaryDirectory() as folder:
         builder = Builder(Path(folder))
         release = platform.freedesktop_os_release()["VERSION_CODENAME"]
@@ -51,12 +51,12 @@ def main() -> None:
         step("A base of Debian's packages", lambda: builder.make_base(release, *packages))
         step("The image", builder.build)
         container = Container(builder)
-        step("What the service needs before it starts", container.prepare)
-        step("No start with a key that everybody knows", container.refuse)
+        step("Dependencies, migrations and the first account", container.prepare)
+        step("The start fails with a publicly known key", container.reject_known_key)
         with container.serving():
             step("Healthy", container.become_healthy)
-            step("Unlike where nothing serves", container.fail_elsewhere)
-        step("Stopped", lambda: until(lambda: not answers(), "The server goes on."))
+            step("The health check fails for another path", container.check_failure)
+        step("Stopped", lambda: until(lambda: not is_listening(), "The server is still running."))
 
 
 class Builder:
@@ -80,7 +80,7 @@ class Builder:
         archive = self.folder / "base.tar"
         included = f"--include={','.join(packages)}"
         options = ["--quiet", "--variant=minbase", included, "--dpkgopt=force-unsafe-io"]
-        # A mirror may be some weeks behind the release to come.
+        # A mirror can be some weeks behind the next release.
         options += ["--aptopt=Acquire::Check-Valid-Until false"]
         output("mmdebstrap", *options, release, str(archive))
         container = self.run("from", "scratch")
@@ -89,12 +89,12 @@ class Builder:
         archive.unlink()
 
     def build(self) -> None:
-        lent = [f"--volume={path}:{path}:ro" for path in LENT if os.path.exists(path)]
-        # The other format knows no health check.
-        options = ["--isolation=chroot", "--format=docker", f"--build-arg=PYTHON={BASE}", *lent]
+        volumes = [f"--volume={path}:{path}:ro" for path in SHARED_FILES if os.path.exists(path)]
+        # The other format has no health check.
+        options = ["--isolation=chroot", "--format=docker", f"--build-arg=PYTHON={BASE}", *volumes]
         self.run("build", "--quiet", *options, f"--tag={IMAGE}", str(ROOT))
 
-    def told(self) -> Any:
+    def image_config(self) -> Any:
         return json.loads(self.run("inspect", "--type=image", IMAGE))["Docker"]["config"]
 
 
@@ -102,11 +102,11 @@ class Container:
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
         self._name = builder.run("from", IMAGE)
-        told = builder.told()
-        self._served: list[str] = told["Cmd"]
-        kind, *self._check = told["Healthcheck"]["Test"]
+        image_config = builder.image_config()
+        self._served: list[str] = image_config["Cmd"]
+        kind, *self._check = image_config["Healthcheck"]["Test"]
         assert kind == "CMD"
-        assert told["User"] == "frontdesk"
+        assert image_config["User"] == "frontdesk"
 
     def command(self, *words: str, **more: str) -> list[str]:
         settings = [f"--env={name}={value}" for name, value in (SETTINGS | more).items()]
@@ -119,9 +119,9 @@ class Container:
         output(*self.command("flask", "--app", "wsgi", "db", "upgrade"))
         output(*self.command("flask", "--app", "wsgi", "accounts", "ensure-superuser"))
 
-    def refuse(self) -> None:
+    def reject_known_key(self) -> None:
         if succeeds(*self.command(*self._served, SECRET_KEY="changethis")):
-            stop("The image starts with a key that everybody knows.")
+            stop("The image starts with a publicly known key.")
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -135,9 +135,9 @@ class Container:
     def become_healthy(self) -> None:
         until(lambda: succeeds(*self.command(*self._check)), "The image does not become healthy.")
 
-    def fail_elsewhere(self) -> None:
+    def check_failure(self) -> None:
         if succeeds(*self.command(*self._check, CORE__API_V1_STR="/elsewhere")):
-            stop("The health check finds everything healthy.")
+            stop("The health check also succeeds for another path.")
 
 
 def step(title: str, work: Any) -> None:
@@ -155,7 +155,7 @@ def until(holds: Any, otherwise: str) -> None:
     stop(otherwise)
 
 
-def answers() -> bool:
+def is_listening() -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", PORT)) == 0
 

@@ -1,4 +1,4 @@
-"""Under which licence an installed package stands, as an SPDX expression."""
+"""The license of an installed package, as an SPDX expression."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from importlib.metadata import Distribution
 
 from .environment import stop
 
-# What a service, or an application of somebody else's, may bring along without other duties than to
-# name it and, for the last two, to leave it as it is and replaceable.
+# Licenses whose only conditions are to include their text and, for the last two, to leave the
+# package unchanged and replaceable.
 ACCEPTED = {
     *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MIT-CMU"),
     *("PSF-2.0", "Unlicense", "LGPL-3.0-only", "MPL-2.0"),
 }
 
-# How packages say it that do not give an SPDX expression.
+# Other names of licenses, as packages state them.
 _WORDS = {
     **{name: name for name in ACCEPTED},
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
     "Apache License 2.0": "Apache-2.0",
     "Apache License, Version 2.0": "Apache-2.0",
-    # Says python-dateutil, and names these two.
+    # python-dateutil, which states these two.
     "Dual License": "Apache-2.0 OR BSD-3-Clause",
     "License :: OSI Approved :: MIT License": "MIT",
 }
@@ -31,7 +31,7 @@ _BSD = {"BSD", "New BSD", "License :: OSI Approved :: BSD License"}
 def licence(package: Distribution) -> str:
     found = _found(package)
     if found is None:
-        stop(f"{package.name} does not say its licence in words that scripts/licences.py knows.")
+        stop(f"{package.name} states no license that scripts/licences.py knows.")
     if not set(re.findall(r"[\w.-]+", found)) <= {"AND", "OR", *ACCEPTED}:
         stop(f"{package.name} stands under {found}, which scripts/licences.py does not accept.")
     return found

@@ -1,8 +1,8 @@
-"""`make pin`: writes requirements.txt and requirements-dev.txt: every package that is needed, for
-every platform and every Python that Frontdesk runs on, with the digests of its files.
+"""`make pin`: writes requirements.txt and requirements-dev.txt: every required package, for every
+platform and every Python that Frontdesk supports, with the digests of its files.
 
-The direct ones stand in pyproject.toml. A pin that is there stays as it is, unless `--upgrade`, or
-`--upgrade-package NAME`, asks for a newer one.
+pyproject.toml has the direct requirements. Existing pins stay, except with `--upgrade` or
+`--upgrade-package NAME`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ def main() -> None:
     upgrades = sys.argv[1:]
     resolve(RUNTIME, "pyproject.toml", "--all-extras", "--group", "server", *upgrades)
     resolve(DEVELOPMENT, "--group", "dev", "--constraints", RUNTIME.name, *upgrades)
-    # The second includes the first. One that only some platforms need at run time stands in both.
+    # The development file includes the other. A package that only some platforms need at run time
+    # is in both.
     known = {(pin.name, pin.marker) for pin in read(RUNTIME)}
     more = [pin.text for pin in read(DEVELOPMENT) if (pin.name, pin.marker) not in known]
     DEVELOPMENT.write_text("".join(more))
-    entitle(RUNTIME, "What the service runs on; written by `make pin`.")
-    entitle(DEVELOPMENT, "What only its development needs; written by `make pin`.")
+    entitle(RUNTIME, "Packages of the service; written by `make pin`.")
+    entitle(DEVELOPMENT, "Packages for development only; written by `make pin`.")
     DEVELOPMENT.write_text(f"{DEVELOPMENT.read_text()}-r {RUNTIME.name}\n")
 
 

@@ -1,4 +1,4 @@
-"""What requirements.txt and requirements-dev.txt say: packages, versions, digests of files."""
+"""Reads requirements.txt and requirements-dev.txt: packages, versions, digests of files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`make records`: writes the tables of actions in the documentation.
 
 docs/audit-log.md lists the actions of the audit log. docs/security/logging.md describes each event
-by the titles of its actions; its column with the further fields stays as it is.
+by the titles of its actions; its column of further fields is not changed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`make run`, first half: on the bare Python of a fresh machine, set up all that is missing.
+"""`make run`, first part: sets up everything that is missing, on Python without packages.
 
-The second half (serve.py) runs in the environment that is made here.
+The second part (serve.py) runs in the environment that this part creates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .environment import ROOT, become, ensure, stop
 DOTENV = ROOT / ".env"
 
 _FIRST_DOTENV = """\
-# This machine's own settings, made by the first `make run`; docs/settings.md lists them all.
+# Settings of this machine, created by the first `make run`; docs/settings.md lists them all.
 SECRET_KEY={key}
 FIRST_SUPERUSER=root@example.com
 FIRST_SUPERUSER_PASSWORD={password}
@@ -25,8 +25,8 @@ FIRST_SUPERUSER_PASSWORD={password}
 
 def main() -> None:
     port = wanted_port(os.environ.get("PORT", "5000"))
-    # Before the minute that the packages take, not after it.
-    refuse_taken(port)
+    # Checked before the packages are installed, which takes a minute.
+    check_port_is_free(port)
     try:
         python = ensure("requirements.txt")
         is_first = write_dotenv(DOTENV)
@@ -41,9 +41,9 @@ def wanted_port(text: str) -> int:
     return int(text)
 
 
-def refuse_taken(port: int) -> None:
+def check_port_is_free(port: int) -> None:
     with socket.socket() as probe:
-        # As the server will: a port that is only waiting out an old connection is free.
+        # With the server's options: a port with only a closing connection is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
@@ -51,7 +51,7 @@ def refuse_taken(port: int) -> None:
             stop(f"Port {port} may not be used by this user; choose another: make run PORT=5001")
         except OSError:
             stop(
-                f"Port {port} is taken. Stop what listens there, or choose another:"
+                f"Port {port} is in use. Stop the program that uses it, or choose another:"
                 " make run PORT=5001"
             )
 

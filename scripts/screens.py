@@ -1,7 +1,6 @@
-"""`make screens`: takes the screenshots of the documentation, with the installed Chromium.
+"""`make screens`: takes the screenshots of the documentation with the installed Chromium.
 
-They show what there is, made from the code: the page of the routes, a mail, and pages of the
-console as the test that looks at all of them has seen them.
+It shows the API documentation page, an email, and pages of the console, with the test's pages.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from app.core.context import service
 from .environment import ROOT, stop
 
 FOLDER = ROOT / "docs" / "_static" / "screens"
-# Pages of the console, and how they are looked at.
+# Pages of the console, with their size and theme.
 CONSOLE = {
     "inbox": "1280-script-light",
     "accounts": "1280-script-light",
@@ -54,7 +53,7 @@ def take(browser: Browser, folder: Path) -> list[Path]:
     os.environ["CORE__DATABASE_URL"] = "sqlite://"
     app = create_app()
     taken = [folder / "api.png", folder / "mail.png"]
-    with _tab(browser, 1200, 800) as page, _served(app) as address:
+    with _tab(browser, 1200, 800) as page, _serve(app) as address:
         page.goto(f"{address}/api/v1/docs")
         page.locator("#operations-auth-login").wait_for()
         page.screenshot(path=taken[0])
@@ -87,7 +86,7 @@ def _tab(browser: Browser, width: int, height: int) -> Iterator[Page]:
 
 
 @contextmanager
-def _served(app: Flask) -> Iterator[str]:
+def _serve(app: Flask) -> Iterator[str]:
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""`make run`, second half: in the environment, bring the data up to date and serve."""
+"""`make run`, second part: migrates the database and serves, in the environment."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ NAME = "localhost"
 def main() -> None:
     options = argparse.ArgumentParser(prog="make run")
     options.add_argument("port", type=int)
-    options.add_argument("--first", action="store_true", help="the .env has just been made")
+    options.add_argument("--first", action="store_true", help=".env is new")
     chosen = options.parse_args()
-    # Readable logs, cookies that work without TLS.
+    # Human-readable logs, and cookies without TLS.
     os.environ["FLASK_DEBUG"] = "1"
-    tell_own_address(chosen.port)
-    # Says by itself which setting is wrong, and stops.
+    set_own_url(chosen.port)
+    # Stops with a sentence about an invalid setting.
     from app.delivery.worker.engine import Engine
     from wsgi import app
 
     prepare(app)
     print(welcome(app, chosen.port, is_first=chosen.first), flush=True)
     app.extensions["frontdesk"].get(Engine).start()
-    # Ours says where it runs.
+    # Flask's own message would repeat the URL.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     app.run(HOST, chosen.port, threaded=True, use_reloader=False, use_debugger=False)
 
 
-def tell_own_address(port: int) -> None:
-    """Mails link to the pages that are served here, unless the settings say where those are. By a
-    name: browsers know no passkeys of a number."""
+def set_own_url(port: int) -> None:
+    """Set the URL in emails to this server, unless the settings name another one. It has a host
+    name, because passkeys do not work with an IP address."""
     from app.core.config.environment import SettingsError, load
     from config import Settings
 
@@ -61,9 +61,9 @@ def tell_own_address(port: int) -> None:
 
 
 def prepare(app: Flask) -> None:
-    """Migrate the database, and see that someone can sign in."""
+    """Migrate the database and create the first account."""
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    refuse_read_only(app)
+    reject_read_only_database(app)
     try:
         command(app, "db", "upgrade")
         with redirect_stdout(StringIO()):
@@ -76,8 +76,8 @@ def prepare(app: Flask) -> None:
         stop(cannot_write(error))
 
 
-def refuse_read_only(app: Flask) -> None:
-    """Said now and in a sentence, not by the first request that writes."""
+def reject_read_only_database(app: Flask) -> None:
+    """Report a read-only database at the start, and not with the first write."""
     with app.app_context():
         url = app.extensions["sqlalchemy"].engine.url
     if url.get_backend_name() == "sqlite" and url.database:
@@ -103,7 +103,7 @@ def welcome(app: Flask, port: int, *, is_first: bool) -> str:
     api = base + settings.core.API_V1_STR
     password = "FIRST_SUPERUSER_PASSWORD in .env"
     if is_first:
-        password = f"{settings.top_level('FIRST_SUPERUSER_PASSWORD')} (kept in .env)"
+        password = f"{settings.top_level('FIRST_SUPERUSER_PASSWORD')} (stored in .env)"
     rows = [
         *(_pages(context, port) if _has_page(app) else []),
         ("API reference", f"{api}/docs"),
@@ -120,14 +120,15 @@ def _has_page(app: Flask) -> bool:
 
 
 def _pages(context: Context, port: int) -> list[tuple[str, str]]:
-    """By the name that mails lead to: a browser takes another one for another site."""
+    """Return the URLs of the pages, with the host name in emails: a browser treats another name as
+    another site."""
     from app.delivery.mail.base import Mailer
     from app.delivery.mail.mailer import FolderMailer
 
     base = f"http://{NAME}:{port}{context.settings.core.CONSOLE_PATH.rstrip('/')}"
     rows = [("Open", base)]
     if isinstance(context.get(Mailer), FolderMailer):  # type: ignore[type-abstract]
-        rows.append(("Mails", f"{base}/outbox"))
+        rows.append(("Emails", f"{base}/outbox"))
     return rows
 
 

@@ -30,8 +30,8 @@ to `wsgi.py`.
 ## Which name wins
 
 - `SECRET_KEY` and the `IDP_…` settings also exist in a namespace: `CORE__SECRET_KEY`,
-  `AUTH__IDP_…`. If both names are set, the name without a namespace wins. An empty value does not
-  count.
+  `AUTH__IDP_…`. If both names are set, the name without a namespace wins. An empty value is
+  ignored.
 - Variables of the environment win over lines of `.env`.
 - In your own application, `FRONTDESK_AUTH__LOGIN_LIMIT` in the environment wins over
   `app.config["FRONTDESK"]`, which wins over the settings object that `init_app` was given.

@@ -1,7 +1,7 @@
-"""Code in the documentation is taken from files that tests run.
+"""Copies code into the documentation from files that tests run.
 
-A fenced block whose first line is a comment `# examples/…/file.py` (and `region` after it) must be
-that file, or its lines between `# [region]` and `# [end]`. `make snippets` updates them.
+A fenced block with the first line `# examples/…/file.py` (and `region` after it) has the code of
+that file, or its lines between `# [region]` and `# [end]`. `make snippets` updates the blocks.
 """
 
 from __future__ import annotations

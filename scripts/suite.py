@@ -1,10 +1,10 @@
-"""`make test`: the whole suite, in three rounds; with arguments, pytest with these.
+"""`make test`: the whole suite, in three rounds; with arguments, pytest with these arguments.
 
-First come the tests that keep a core busy, one more side by side than there are cores, since each
-waits for something now and then; then those that kill servers and wait for them, three times as
-many as there are cores; at last, one by one, those that need the machine for themselves.
+The first round runs the tests that need the processor, in one process more than there are cores.
+The second runs the tests that stop servers and wait, in three processes for each core. The third
+runs the tests that need the machine for themselves, one by one.
 
-Where tests may be skipped, repetitions on the second database are left to CI (tests/rounds.py).
+Unless skips are forbidden, CI repeats tests on the second database (tests/rounds.py).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .environment import VENV
 
 CORES = os.cpu_count() or 1
 EVERYTHING = os.environ.get("FRONTDESK_NO_SKIPS") == "1"
-# A file at a time, in the order of tests/rounds.py: a core that is done takes the next file.
+# A file at a time, in the order of tests/rounds.py: an idle process takes the next file.
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")
 SELECTED = "not waiting and not alone" + ("" if EVERYTHING else " and not repetition")
-# The seconds that each round took here at the last run.
+# The seconds of each round in the last run on this machine.
 LAST_RUN = VENV / f"suite-{'everything' if EVERYTHING else 'usual'}.json"
 
 
@@ -35,7 +35,7 @@ LAST_RUN = VENV / f"suite-{'everything' if EVERYTHING else 'usual'}.json"
 class Round:
     title: str
     arguments: Sequence[str]
-    # Measured with all services on two cores; a first run is estimated from it.
+    # Seconds on two cores with all servers; the estimate of a first run is based on them.
     seconds: float
 
 
@@ -45,7 +45,7 @@ ROUNDS = (
         ("-m", SELECTED, "-n", str(CORES + 1), *BY_FILE),
         (440 if EVERYTHING else 310) * 2 / CORES,
     ),
-    # By their names, since collecting the whole suite takes its time in every process.
+    # Given by name, because each process would need time to collect the whole suite.
     Round(
         "tests that stop servers and wait for them",
         (*rounds.WAITING, "-n", str(3 * CORES), *BY_FILE),
@@ -91,7 +91,7 @@ def say(text: str) -> None:
 
 
 def pytest(*arguments: str) -> int:
-    # Otherwise each process of each round compiles the same thousand files again.
+    # Without it, each process of each round compiles the same thousand files again.
     environment = {**os.environ}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "pytest", *arguments]

@@ -1,9 +1,7 @@
-"""`make texts`: gathers the texts of the console's pages for translators, and makes what programs
-read of their translations.
+"""`make texts`: extracts the console's texts for translators, and compiles the translations.
 
-A language is a folder: `app/console/translations/de/LC_MESSAGES/console.po`, begun as a copy of
-`console.pot` beside it. Texts of templates and code stand in `_("…")`; what errors say stands in
-their classes.
+A language is a folder: `app/console/translations/de/LC_MESSAGES/console.po`, which starts as a copy
+of `console.pot`. Templates and code mark texts with `_("…")`; errors have theirs in their classes.
 """
 
 from __future__ import annotations
@@ -30,16 +28,17 @@ _MODULES = [("**.py", "python")]
 
 
 def main() -> None:
-    TEMPLATE.write_bytes(gathered())
+    TEMPLATE.write_bytes(extract())
     for source in FOLDER.glob("*/LC_MESSAGES/*.po"):
-        source.with_suffix(".mo").write_bytes(compiled(source.read_bytes()))
+        source.with_suffix(".mo").write_bytes(compile_catalog(source.read_bytes()))
 
 
-def gathered() -> bytes:
-    """Every text, once, in the order of the alphabet: so that a change shows what has changed."""
+def extract() -> bytes:
+    """Return every text once, in alphabetical order, so that a difference shows the changed
+    texts."""
     catalog = Catalog(project="Frontdesk", charset="utf-8")
     for text, where in sorted(
-        [*_written(), *_said_by_errors(), *_titles()], key=lambda found: str(found[0])
+        [*_marked_texts(), *_error_details(), *_titles()], key=lambda found: str(found[0])
     ):
         catalog.add(text, locations=[(where, 0)])
     file = BytesIO()
@@ -47,13 +46,13 @@ def gathered() -> bytes:
     return file.getvalue()
 
 
-def compiled(po: bytes) -> bytes:
+def compile_catalog(po: bytes) -> bytes:
     file = BytesIO()
     write_mo(file, read_po(BytesIO(po)))
     return file.getvalue()
 
 
-def _written() -> Iterator[tuple[str | tuple[str, ...], str]]:
+def _marked_texts() -> Iterator[tuple[str | tuple[str, ...], str]]:
     for folder, methods in (
         (ROOT / "templates" / "console", _TEMPLATES),
         (ROOT / "app" / "console", _MODULES),
@@ -63,8 +62,8 @@ def _written() -> Iterator[tuple[str | tuple[str, ...], str]]:
             yield text, str((folder / name).relative_to(ROOT))
 
 
-def _said_by_errors() -> Iterator[tuple[str, str]]:
-    """A problem's `detail`, wherever its class stands."""
+def _error_details() -> Iterator[tuple[str, str]]:
+    """Yield the `detail` of each problem class."""
     for path in sorted((ROOT / "app").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):

@@ -1,4 +1,4 @@
-"""Runs one of the environment's tools, making the environment first: `make lint`, `make types`."""
+"""Runs a tool of the environment, and creates the environment first: `make lint`, `make types`."""
 
 from __future__ import annotations
 

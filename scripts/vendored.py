@@ -1,4 +1,4 @@
-"""What others made and we carry as files of our own tree, beside what is installed."""
+"""Third-party files that the repository contains, in addition to the installed packages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Vendored(NamedTuple):
     name: str
     version: str
     licence: str
-    # As npm tells it, of the package that the file was taken from.
+    # The version and the digest of the npm package that contains the file.
     integrity: str
     file: Path
-    # Its text stands beside the file.
+    # The text of the license.
     licence_file: Path
 
     @property

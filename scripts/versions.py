@@ -23,10 +23,10 @@ from .image import BASE, LENT, Builder, step
 from .pins import DEVELOPMENT, read
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-# The release with the oldest Python, and the release to come: Debian's testing.
+# The release with the oldest Python, and the next release: Debian's testing.
 OLD_RELEASE, NEXT_RELEASE = "bookworm", "testing"
 PACKAGES = ("python3-venv", "redis-server", "nodejs")
-# What the tests import besides the dependencies, at its pinned version in both runs.
+# Further packages that the tests import, at the pinned version in both runs.
 TOOLS = (
     "pytest",
     "pytest-xdist",
@@ -109,13 +109,13 @@ def try_versions(name: str, machine: Machine, python: str, resolution: tuple[str
     step(f"The {name} versions", install)
     machine.run(inside, "--version")
     processes = ("-n", str(os.cpu_count() or 1), "--dist", "loadfile")
-    # A plugin of httpx's, whose version is not pinned here.
+    # A plugin of httpx without a pin.
     options = ("-p", "no:anyio")
     machine.run(inside, "-m", "pytest", "-q", *options, *processes, *TESTED)
 
 
 def run(words: Sequence[str], env: dict[str, str] | None = None) -> None:
-    """Run a command with its output shown. A failure or a time-out stops the whole run."""
+    """Run a command and show its output. A failure or a timeout stops the whole run."""
     try:
         done = subprocess.run(words, cwd=ROOT, env=env, check=False, timeout=STEP_SECONDS)
     except subprocess.TimeoutExpired:

@@ -1,1 +1,1 @@
-"""The same two routes in other frameworks; each peer runs in a separate environment."""
+"""The same two routes with other libraries; each peer runs in its own environment."""

@@ -1,1 +1,1 @@
-"""One file for each work that is measured."""
+"""A file for each benchmark."""

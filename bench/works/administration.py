@@ -1,4 +1,4 @@
-"""What administrators ask of a million accounts: a page within 15 ms, whatever they ask for."""
+"""The administrators' list with a million accounts: 15 ms for a page with any query."""
 
 import random
 from statistics import median
@@ -57,12 +57,12 @@ def measure(options: Options) -> list[Table]:
 
 
 def _queries(accounts: int) -> dict[str, list[dict[str, object]]]:
-    """Each as often as it takes for no answer to be there already."""
+    """Return each query with several values, so that no response is cached."""
     some = random.Random(1).sample(range(1, accounts + 1), VARIANTS)
     asked: dict[str, list[dict[str, object]]] = {
         "the newest": [{}],
         "by address": [{"sort": "email"}],
-        "the longest away": [{"sort": "last_login_date"}],
+        "the oldest sign-in": [{"sort": "last_login_date"}],
         "behind ten thousand": [{"offset": 9_900}],
         "a beginning": [{"search": email(each)[:10]} for each in some],
         "an address": [{"search": email(each)} for each in some],
@@ -70,6 +70,6 @@ def _queries(accounts: int) -> dict[str, list[dict[str, object]]]:
         "a phone number": [{"search": f"+4930{1_000_000 + each}"} for each in some],
         "the admins": [{"role": "admin"}],
         "the suspended": [{"status": "suspended"}],
-        "the unproven": [{"verified": "false"}],
+        "unverified": [{"verified": "false"}],
     }
     return {name: [{"limit": 50, **each} for each in queries] for name, queries in asked.items()}

@@ -1,5 +1,5 @@
-"""A notification to every account beside the same rows by one raw `INSERT … SELECT`, stored by the
-request and by a worker."""
+"""A notification to every account, compared with one raw `INSERT … SELECT` of the same rows; stored
+by the request and by a worker."""
 
 import time
 
@@ -37,7 +37,8 @@ def measure(options: Options) -> list[Table]:
     table = Table(f"Broadcast to {receivers:,}", "raw", COLUMNS, goals)
     large = Table(f"Broadcast to {receivers:,}, expanded by a worker", "frontdesk", LARGE)
     with psycopg.connect(data.url, autocommit=True) as connection:
-        # The first insert after a start extends files and fills caches; no side should pay for it.
+        # The first insert after a start extends files and fills caches, which would distort the
+        # comparison.
         _raw(connection)
         for number in range(options.rounds):
             print(f"Broadcast, round {number + 1}", flush=True)
@@ -69,7 +70,7 @@ def _raw(connection: psycopg.Connection) -> float:
 def _service(
     contender: Contender, data: Data, connection: psycopg.Connection, receivers: int, inline: int
 ) -> tuple[float, float]:
-    """Seconds until the response, and until all rows are stored."""
+    """Return the seconds until the response, and until all rows are stored."""
     with running(contender, data, _inline(inline)) as server:
         header = _admin(server.port)
         begin = time.perf_counter()
@@ -88,7 +89,8 @@ def _inline(receivers: int) -> dict[str, str]:
 
 
 def _memory(options: Options, data: Data) -> Table:
-    """Flat: a worker that has sent to all is no larger than one that has sent to ten."""
+    """Compare a worker that has sent to all accounts with one that has sent to ten: its memory must
+    not grow."""
     goals = (Goal("mib", 1.1, ("few",), at_least=False, who="all"),)
     table = Table("Memory of a broadcast", "few", MEMORY, goals)
     (contender,) = options.contenders("frontdesk")

@@ -1,5 +1,5 @@
-"""The console's pages at a million accounts: each within 40 ms. And what there being one costs a
-service that shows none: its start, a worker's memory, the wheel."""
+"""The console's pages with a million accounts: 40 ms for each. And the cost of the console for a
+service that shows no page: start, memory of a worker, wheel."""
 
 import re
 import subprocess
@@ -30,8 +30,8 @@ COLUMNS = (
 MOST_MS = 40.0
 MOST_START_MS, MOST_MIB, MOST_WHEEL_KIB = 10.0, 3.0, 300.0
 ON, OFF = {"CORE__CONSOLE_ENABLED": "true"}, {"CORE__CONSOLE_ENABLED": "false"}
-# Packages with their own pages.
-ROOMS = {
+# Packages with pages of the console.
+PACKAGES = {
     "AUTH__MFA": "optional",
     "AUTH__PASSKEYS": "on",
     "AUTH__LOGIN_BY_CODE": "on",
@@ -39,23 +39,23 @@ ROOMS = {
     "AUTH__ACCOUNT_EXPORTS": "on",
     "AUTH__ACCOUNT_DELETION": "on",
 }
-# What lists are asked for beside their beginning, by the page's path.
+# Additional queries of the lists, by the path of the page.
 QUERIES: dict[str, dict[str, dict[str, object]]] = {
     "/dashboard": {"far behind": {"offset": 9_900, "page": 400}}
 }
 
 
 def measure(options: Options) -> list[Table]:
-    return [_pages(options), _presence(options), _wheel()]
+    return [_pages(options), _cost_of_the_console(options), _wheel()]
 
 
 def _pages(options: Options) -> Table:
     data = busy.SMALL if options.quick else busy.BUSY
     busy.prepare(data)
     table = Table(f"The console's pages, {data.accounts:,} accounts", "/sign-in", COLUMNS)
-    with running(CONTENDERS["frontdesk"], data, {**ON, **ROOMS}) as server:
+    with running(CONTENDERS["frontdesk"], data, {**ON, **PACKAGES}) as server:
         shown, led_on = _shown(server, _paths(busy.path_values(data)))
-        # One after another, as a browser does, so that no queue is measured.
+        # One request after the other, as a browser sends them, so that no queue is measured.
         sockets = [load.dial(server.port)]
         for request in shown.values():
             load.run(server.port, [request], seconds=1, sockets=sockets, count=20)
@@ -70,14 +70,14 @@ def _pages(options: Options) -> Table:
     table.remarks.append(
         f"- MISSED: p95 over {MOST_MS:g} ms: {said}"
         if slow
-        else f"- reached: p95 {max(worst.values()):.1f} ms at the most (at most {MOST_MS:g})"
+        else f"- reached: p95 {max(worst.values()):.1f} ms at most (limit {MOST_MS:g})"
     )
     table.remarks += [f"- not a page: {line}" for line in led_on]
     return table
 
 
 def _paths(values: dict[str, object]) -> Iterator[tuple[str, str]]:
-    """Each page of the console's own table, with something for the variables of its path."""
+    """Return the path of each page of the console, with values for its variables."""
     from app.console.routes import PAGE, ROUTES
 
     for method, rule, _ in ROUTES:
@@ -90,13 +90,13 @@ def _paths(values: dict[str, object]) -> Iterator[tuple[str, str]]:
 
 
 def _shown(server: Server, paths: Iterator[tuple[str, str]]) -> tuple[dict[str, bytes], list[str]]:
-    """The requests that are answered with a page: to whoever is signed in, or else to a visitor."""
+    """Return the requests that get a page, as the signed-in account or else as a visitor."""
     shown: dict[str, bytes] = {}
     led_on = []
     for name, path in paths:
         for cookie in (COOKIE, ""):
             request = _request(path, cookie)
-            # A file that is written while it is sent is no page.
+            # A file that is streamed is not a page.
             if path.endswith(".jsonl"):
                 continue
             answer = load.run(server.port, [request], seconds=10, connections=1, count=1)
@@ -118,8 +118,9 @@ def _request(path: str, cookie: str) -> bytes:
     ).encode()
 
 
-def _presence(options: Options) -> Table:
-    """In turns, with the API alone asked: the pages are loaded by who first looks at one."""
+def _cost_of_the_console(options: Options) -> Table:
+    """Measure both in turns and only request the API: the console's pages are imported on their
+    first request."""
     database.prepare(BASE)
     contender = CONTENDERS["frontdesk"]
     table = Table("Start with the console", "off", start.COLUMNS)
@@ -140,14 +141,14 @@ def _presence(options: Options) -> Table:
 
 
 def _wheel() -> Table:
-    """What the console's own files take of it, compressed as they lie in it."""
+    """Return the compressed size of the console's files."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["-m", "build", "--wheel", "--no-isolation", "--outdir", folder, "."]
         subprocess.run([sys.executable, *command], cwd=ROOT, check=True, capture_output=True)
         (wheel,) = Path(folder).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             own = [each for each in archive.infolist() if "/console/" in each.filename]
-            # Each file has a head, and a line in the table at the end.
+            # Each file has a header, and an entry in the directory at the end.
             kib = sum(each.compress_size + 2 * len(each.filename) + 76 for each in own) / 1024
         whole = wheel.stat().st_size / 1024
     table = Table("The wheel", "whole", (Column("kib", "KiB"),))

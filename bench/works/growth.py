@@ -1,4 +1,5 @@
-"""The same reads in small and in large tables: what others have must cost the caller nothing."""
+"""The same reads in small and in large tables: data of other accounts must not slow down the
+caller."""
 
 import contextlib
 
@@ -16,7 +17,7 @@ COLUMNS = (
     Column("cpu", "server CPU µs"),
     Column("database", "database CPU µs"),
 )
-# Every table has these callers, each with the same hundred rows.
+# Every database has these callers, each with the same hundred rows.
 CALLERS = 100
 SMALL = Data("frontdesk_bench_small", accounts=1_000, readers=100, each=100)
 MANY_ACCOUNTS = Data("frontdesk_bench_many", accounts=1_000_000, readers=100, each=100)
@@ -40,7 +41,7 @@ def measure(options: Options) -> list[Table]:
 def _compare(
     options: Options, contender: Contender, title: str, work: str, sizes: dict[str, Data]
 ) -> Table:
-    """All sizes run at once and are asked in turns, in many short ones: differences are small."""
+    """Run all sizes at once and measure in many short turns, because the differences are small."""
     small, *larger = sizes
     goals = tuple(Goal("p50", 1.1, (small,), at_least=False, who=name) for name in larger)
     table = Table(f"{title} as tables grow, {contender.title}", small, COLUMNS, goals)
@@ -55,7 +56,7 @@ def _compare(
             checks.check(contender, data, server, headers, inbox=work == "inbox")
             path = contender.account if work == "account" else contender.inbox
             probe = get(contender.account, headers[0], keep=True)
-            # Two connections: enough to keep both workers busy, too few to queue.
+            # Two connections keep both workers busy without a queue.
             sockets = balance.connections(server, probe, 1, WORKERS)
             requests = pages(path, headers, keep=True)
             load.run(server.port, requests, seconds=1.0, sockets=sockets)

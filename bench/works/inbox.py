@@ -1,4 +1,4 @@
-"""The first page of the caller's inbox, 50 of 100 rows among a million."""
+"""The first page of the caller's inbox: 50 of 100 rows, in a table with a million."""
 
 from bench.figures import Table
 from bench.options import Options

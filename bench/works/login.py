@@ -1,4 +1,4 @@
-"""Logins per second and the slowest of them, against bare `bcrypt.checkpw` on as many threads."""
+"""Logins per second and the slowest login, compared with `bcrypt.checkpw` on as many threads."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ from bench.servers import Server, running
 COLUMNS = (Column("rate", "logins/s", "{:.2f}"), Column("p99", "p99 ms"))
 CALLERS = 200
 AT_ONCE = 8
-# The service's own number: with fewer, whoever finds no free thread waits in front of the line.
+# The service's default. With fewer threads, sign-ins would wait in front of the queue.
 THREADS = 32
 
 
@@ -40,7 +40,7 @@ def measure(options: Options) -> list[Table]:
                 logins = [
                     requests.login(requests.email(n), PASSWORD) for n in range(1, CALLERS + 1)
                 ]
-                # As with the reads, a server's first answers come before the clock.
+                # The first responses of a server are not measured.
                 _logins(server, logins, seconds=60.0, count=2 * AT_ONCE)
                 result = _logins(server, logins, seconds=seconds)
             table.add(contender.name, _figures(result), contender.title)
@@ -61,7 +61,7 @@ def _logins(
 
 
 def _bare(seconds: float) -> load.Load:
-    """Each thread begins anew until time is up; what it has begun it ends, as the load does."""
+    """Each thread starts again until the time is up, and finishes what it has started."""
     password = PASSWORD.encode()
     hashed = bcrypt.hashpw(password, bcrypt.gensalt(12))
     result = load.Load()

@@ -1,4 +1,4 @@
-"""Emails to a local sink, compared with smtplib with ready-made bytes on one connection."""
+"""Emails to a local server, compared with smtplib and ready-made bytes on one connection."""
 
 import smtplib
 import time
@@ -46,7 +46,7 @@ def measure(options: Options) -> list[Table]:
 
 
 def _message(number: int) -> EmailMessage:
-    """As large as the service's own: a text and an HTML part."""
+    """Return a message as large as the service's, with a text and an HTML part."""
     message = _text(number)
     message["Date"] = formatdate()
     message["Message-ID"] = make_msgid(domain="bench.example")
@@ -59,7 +59,7 @@ def _message(number: int) -> EmailMessage:
 
 
 def _text(number: int) -> EmailMessage:
-    """The least that one would write for each receiver."""
+    """Return the smallest useful message for a receiver."""
     message = EmailMessage()
     message["Subject"] = TITLE
     message["From"] = SENDER
@@ -101,10 +101,10 @@ def _service(contender: Contender, data: Data, port: int, count: int) -> dict[st
         header = "Authorization: Bearer " + client.login(email(1), PASSWORD)
         _reset(port)
         begin = time.monotonic()
-        # On one connection: a new one for each look would keep the sink from its work.
+        # One connection, because a new one for each query would slow the server down.
         with smtplib.SMTP(HOST, port) as watch:
             client.expect(201, "POST", "/api/v1/admin/notifications/", header, body)
-            while _told(watch)[0] < count and time.monotonic() - begin < LIMIT:
+            while _parse_stat(watch)[0] < count and time.monotonic() - begin < LIMIT:
                 time.sleep(0.05)
         return _figures(port, begin, count)
 
@@ -112,16 +112,16 @@ def _service(contender: Contender, data: Data, port: int, count: int) -> dict[st
 def _figures(port: int, begin: float, count: int) -> dict[str, float]:
     mails, first, last = _stat(port)
     if mails != count:
-        raise RuntimeError(f"{mails:.0f} mails have come, not {count}")
+        raise RuntimeError(f"{mails:.0f} emails have arrived, not {count}")
     return {"ms": (last - begin) * 1e3, "sending": (last - first) * 1e3}
 
 
 def _stat(port: int) -> tuple[float, float, float]:
     with smtplib.SMTP(HOST, port) as connection:
-        return _told(connection)
+        return _parse_stat(connection)
 
 
-def _told(connection: smtplib.SMTP) -> tuple[float, float, float]:
+def _parse_stat(connection: smtplib.SMTP) -> tuple[float, float, float]:
     _, text = connection.docmd("XSTAT")
     mails, first, last = text.split()
     return float(mails), float(first), float(last)

@@ -29,7 +29,7 @@ def measure(options: Options) -> list[Table]:
     service = options.contenders("frontdesk")
     with psycopg.connect(data.url, autocommit=True) as connection:
         _unread(connection)
-        # Touches every page once: the first write to a page after a checkpoint costs more.
+        # Write to every page once: the first write to a page after a checkpoint costs more.
         _raw(connection, READERS)
         if not service:
             for number in range(rounds):
@@ -37,12 +37,12 @@ def measure(options: Options) -> list[Table]:
             return [table]
         with running(service[0], data) as server:
             headers = _headers(server, rounds)
-            # Each worker's connection has been over the table before the clock, as the raw one has.
+            # Every connection reads the table before the measurement.
             for turn in range(8 * WORKERS):
                 status = "true" if turn % 2 else "false"
                 Client(server.port).expect(200, "PATCH", f"{PATH}?status={status}", headers[rounds])
             for number in range(rounds):
-                # Each side has separate accounts with unread rows.
+                # Each side has its own accounts with unread rows.
                 mine, its = number + 1, READERS - 1 - number
                 seconds = _service(server, connection, headers[number], mine, each)
                 table.add("raw", {"ms": _raw(connection, its) * 1e3}, "raw UPDATE")

@@ -1,4 +1,4 @@
-"""Everything at once for some minutes: memory must not grow, latency must stay."""
+"""A mixed load for some minutes: neither memory nor latency may grow."""
 
 import json
 import random
@@ -17,7 +17,7 @@ COLUMNS = (
     Column("p99", "p99 ms", "{:.1f}"),
     Column("mib", "memory of all workers, MiB"),
 )
-# Not the base: what is written here would change what the reads of other works find.
+# A separate database, because the writes would change what other benchmarks read.
 DATA = Data("frontdesk_bench_mixed", accounts=10_000, readers=1_000, each=100)
 SLICES = 10
 CALLERS = 1_000
@@ -58,7 +58,8 @@ def _run(options: Options, contender: Contender) -> Table:
 
 
 def _mix(contender: Contender, server: Server) -> list[bytes]:
-    """Of a thousand: mostly reads, some writes, one login, one notification to ten accounts."""
+    """Return a thousand requests: mostly reads, some writes, one login, one notification to ten
+    accounts."""
     headers = credentials(contender, DATA, server, CALLERS)
     chance = random.Random(1)
     callers = [chance.choice(headers) for _ in range(CALLERS)]

@@ -1,4 +1,5 @@
-"""The two hot reads, with connections that are kept and with one for each request."""
+"""The two most frequent reads, with keep-alive connections and with a connection for each
+request."""
 
 from bench import balance, checks, database, load
 from bench.database import BASE
@@ -43,14 +44,15 @@ def measure(
             kept.add(contender.name, first, contender.title)
             single.add(contender.name, second, contender.title)
             shares.append(first["load"] / first["cpu"])
-    kept.remarks.append(f"The load itself costs {max(shares):.0%} of the server's CPU at the most.")
+    kept.remarks.append(f"The load generator costs {max(shares):.0%} of the server's CPU at most.")
     return [kept, single]
 
 
 def _turn(
     contender: Contender, work: str, seconds: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """A fresh server: what is luck of one process shows in the spread."""
+    """Start a new server for each turn, so that the spread shows the differences between
+    processes."""
     with running(contender, BASE) as server:
         headers = credentials(contender, BASE, server, CALLERS)
         checks.check(contender, BASE, server, headers, inbox=work == "inbox")

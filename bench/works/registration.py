@@ -1,6 +1,7 @@
-"""Registrations of addresses that have an account beside those of addresses that have none.
+"""Registrations of known addresses, compared with registrations of unknown ones.
 
-Nobody may tell them apart: the answers are compared byte by byte, and their times by the median.
+A client must not be able to distinguish them: responses are compared byte by byte, and the times by
+their medians.
 """
 
 import random
@@ -17,7 +18,7 @@ from bench.requests import email
 from bench.servers import running
 
 COLUMNS = (Column("median", "ms, median", "{:.2f}"), Column("p95", "ms, p95", "{:.2f}"))
-# What may lie between the two medians.
+# The largest allowed difference between the medians.
 LARGEST_DIFFERENCE = 2.0
 
 
@@ -30,7 +31,7 @@ def measure(options: Options) -> list[Table]:
         extra = {
             "AUTH__REGISTRATION": "open",
             "AUTH__RATE_LIMITS_ENABLED": "false",
-            # The same work for both; a costly hash would only hide what lies between them.
+            # A cheap hash, because a costly one would hide the differences.
             "AUTH__BCRYPT_ROUNDS": "4",
             "CORE__EMAILS_ENABLED": "true",
             "MAIL_SERVER": HOST,
@@ -49,14 +50,14 @@ def measure(options: Options) -> list[Table]:
             verdict = "reached" if apart <= LARGEST_DIFFERENCE else "MISSED"
             bound = f"at most {LARGEST_DIFFERENCE:g}"
             table.remarks.append(f"- {verdict}: {apart:.2f} ms between the medians ({bound})")
-            table.remarks.append("- The answers are the same.")
+            table.remarks.append("- The responses are equal.")
     return [table]
 
 
 def _register(client: Client, count: int) -> dict[str, list[float]]:
     run = f"{time.time_ns():x}"
     asked = [("known", email(n)) for n in range(1, count + 1)]
-    asked += [("unknown", f"newcomer{n}-{run}@bench.example") for n in range(1, count + 1)]
+    asked += [("unknown", f"unknown{n}-{run}@bench.example") for n in range(1, count + 1)]
     random.shuffle(asked)
     times: dict[str, list[float]] = {"known": [], "unknown": []}
     answers = set()
@@ -66,5 +67,5 @@ def _register(client: Client, count: int) -> dict[str, list[float]]:
         times[kind].append(answer.seconds)
         answers.add((answer.status, str(answer.body)))
     if len(answers) != 1 or answers.pop()[0] != 202:
-        raise RuntimeError(f"The answers tell which addresses are known: {answers}")
+        raise RuntimeError(f"The responses reveal which addresses are known: {answers}")
     return times

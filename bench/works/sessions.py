@@ -1,4 +1,5 @@
-"""The caller's account with sessions beside the same without: the row comes in one question."""
+"""The caller's account with sessions, compared with the same request without sessions: the session
+is read by the same query."""
 
 import contextlib
 import time
@@ -34,7 +35,7 @@ FROM generate_series(1, %s) n RETURNING account_id, public_id
 
 
 def measure(options: Options) -> list[Table]:
-    """Both run at once and are asked in turns, in many short ones: the difference is small."""
+    """Run both at once and measure in many short turns, because the difference is small."""
     database.prepare(BASE)
     goals = (Goal("rate", 0.95, ("off",), at_least=True, who="on"),)
     table = Table("Account read with sessions", "off", COLUMNS, goals)
@@ -67,7 +68,7 @@ def measure(options: Options) -> list[Table]:
 
 
 def _with_sessions(server: Server, data: Data) -> list[str]:
-    """One account signs in; the others' sessions are written, and their tokens name them."""
+    """Sign in one account. The other sessions are inserted, and their tokens signed here."""
     claims = jwt.decode(Client(server.port).login(email(1), PASSWORD), SECRET, ["HS256"])
     claims["exp"] = time.time() + 86_400
     with psycopg.connect(data.url, autocommit=True) as connection:

@@ -1,7 +1,7 @@
-"""Slow clients for a while, and what others notice of them.
+"""Slow clients for some time, and their effect on other clients.
 
-200 of each kind, opened anew when they are closed: silent, with heads that trickle, with bodies
-that trickle; on 2 workers of 32 threads, as gunicorn.conf.py has them.
+200 of each kind, replaced when the server closes them: silent, slow headers, slow bodies; on 2
+workers with 32 threads, as in gunicorn.conf.py.
 """
 
 import socket
@@ -41,25 +41,26 @@ def measure(options: Options) -> list[Table]:
     tables = []
     for found in options.contenders("frontdesk", "frontdesk_granian"):
         contender = replace(found, threads=THREADS)
-        goals = (Goal("p99", 3.0, ("quiet",), at_least=False, who="besieged"),)
+        goals = (Goal("p99", 3.0, ("quiet",), at_least=False, who="loaded"),)
         table = Table(f"Slow clients, {contender.title}", "quiet", COLUMNS, goals)
         with running(contender, BASE) as server:
             print(f"Slow clients, {contender.title}", flush=True)
             _ask(contender, server, 2.0)
             table.add("quiet", _ask(contender, server, seconds / 3), "without them")
-            with siege(server.port):
-                table.add("besieged", _ask(contender, server, seconds), f"with {EACH} of each kind")
+            with slow_clients(server.port):
+                table.add("loaded", _ask(contender, server, seconds), f"with {EACH} of each kind")
         tables.append(table)
     return tables
 
 
 def _ask(contender: Contender, server: Server, seconds: float) -> dict[str, float]:
-    """Four others, who ask for health and a list in turn, over a connection for each request."""
+    """Measure four other clients, which request health and a list in turn, each over a new
+    connection."""
     paths = ("/api/v1/health", "/api/v1/tasks/?limit=20")
     requests = [get(path, "X-Owner: bench", keep=False) for path in paths]
     result = load.run(server.port, requests, seconds=seconds, connections=4)
     if result.errors:
-        raise RuntimeError(f"{result.errors} others were not answered as they should be")
+        raise RuntimeError(f"{result.errors} other requests failed")
     return {
         "rate": result.rate,
         "p50": result.percentile(0.5) * 1e3,
@@ -68,10 +69,10 @@ def _ask(contender: Contender, server: Server, seconds: float) -> dict[str, floa
 
 
 @contextmanager
-def siege(port: int) -> Iterator[None]:
+def slow_clients(port: int) -> Iterator[None]:
     over = threading.Event()
 
-    def besiege(head: bytes, drop: bytes) -> None:
+    def keep_open(head: bytes, drop: bytes) -> None:
         clients: list[socket.socket | None] = [None] * EACH
         while not over.is_set():
             for number, client in enumerate(clients):
@@ -81,10 +82,10 @@ def siege(port: int) -> Iterator[None]:
             if client is not None:
                 client.close()
 
-    threads = [threading.Thread(target=besiege, args=kind) for kind in KINDS]
+    threads = [threading.Thread(target=keep_open, args=kind) for kind in KINDS]
     for thread in threads:
         thread.start()
-    time.sleep(3.0)  # until all of them are there
+    time.sleep(3.0)  # until all connections are open
     try:
         yield
     finally:
@@ -103,7 +104,7 @@ def _open(port: int, head: bytes) -> socket.socket | None:
 
 
 def _drip(client: socket.socket, drop: bytes) -> socket.socket | None:
-    """The client with one more drop, or none where the server has closed."""
+    """Return the client after sending some bytes, or None if the server has closed it."""
     try:
         if drop:
             client.send(drop)

@@ -1,4 +1,4 @@
-"""From the command to the first answer, and what a worker that has answered weighs."""
+"""The time from the command to the first response, and the memory of a worker after it."""
 
 import contextlib
 import http.client
@@ -16,7 +16,7 @@ from bench.servers import Contender
 COLUMNS = (
     Column("ms", "ms to the first answer"),
     Column("resident", "worker, MiB resident", "{:.1f}"),
-    Column("own", "worker, MiB its own share", "{:.1f}"),
+    Column("own", "worker, MiB of its own", "{:.1f}"),
 )
 LARGEST = 80.0
 
@@ -40,7 +40,7 @@ def measure(options: Options) -> list[Table]:
 
 
 def warm(contender: Contender) -> list[str]:
-    """Compiles what is compiled once and gets the credentials."""
+    """Compile everything once and get the credentials."""
     with servers.running(contender, BASE) as server:
         return credentials(contender, BASE, server, 50)
 
@@ -77,4 +77,4 @@ def _first_answer(server: servers.Server, path: str, header: str) -> None:
             if connection.getresponse().status == 200:
                 return
         time.sleep(0.005)
-    raise RuntimeError("the server did not answer")
+    raise RuntimeError("the server did not respond")

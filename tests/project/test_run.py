@@ -136,7 +136,7 @@ def test_used_port_is_reported_before_anything_is_created(clone: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         assert failed_output(clone, port).startswith(
-            f"Port {port} is taken. Stop what listens there"
+            f"Port {port} is in use. Stop the program that uses it"
         )
     assert not (clone / ".env").exists()
 

@@ -1,6 +1,6 @@
-"""The limit without Flask and WSGI: the same by hand in an asynchronous framework, on granian.
+"""`limit` without Flask and WSGI: the minimal code in an asynchronous framework, on granian.
 
-What a service in this language can be had for at the most, where nothing waits for a thread.
+It shows the maximum for a Python service in which no thread waits.
 """
 # mypy: disable-error-code="import-not-found, import-untyped, untyped-decorator"
 
@@ -38,7 +38,7 @@ async def connect(_: Application) -> None:
 
 
 async def caller(request: Request) -> dict[str, Any] | int:
-    """The account, or the status of the refusal."""
+    """Return the account, or the status of a rejection."""
     header = request.get_first_header(b"authorization") or b""
     token = header.removeprefix(b"Bearer ")
     try:

@@ -1,4 +1,4 @@
-"""Prints the credentials of the first accounts: the same as the limit's."""
+"""Prints the credentials of the first accounts, which are those of `limit`."""
 
 from bench.peers.limit import seed
 

@@ -1,4 +1,4 @@
-"""The tables that are there already, as Django models."""
+"""The existing tables as Django models."""
 # mypy: disable-error-code="import-not-found, import-untyped"
 # mypy: allow-subclassing-any
 
@@ -9,7 +9,7 @@ from django.db import models
 
 
 class JSONField(models.JSONField):
-    """Django's own expects `jsonb`; a `json` column comes from the driver parsed already."""
+    """Django's field expects `jsonb`; the driver returns a `json` column already parsed."""
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         if isinstance(value, str):

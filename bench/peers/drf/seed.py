@@ -1,4 +1,4 @@
-"""Makes the framework's token table and prints the first accounts' credentials."""
+"""Creates the framework's token table and prints the credentials of the first accounts."""
 # mypy: disable-error-code="import-not-found, import-untyped"
 
 import json
@@ -10,7 +10,7 @@ from django.db import connection
 import bench.peers.drf.app  # noqa: F401  (sets Django up)
 from bench.peers.drf.models import Account
 
-# Looked up, not imported: its module may be loaded only once Django is set up.
+# Not imported, because its module can be loaded only after Django is set up.
 Token = apps.get_model("authtoken", "Token")
 
 

@@ -1,4 +1,4 @@
-"""Model serializers, flat as the other answers are."""
+"""Model serializers, flat like the responses of the other peers."""
 # mypy: disable-error-code="import-not-found, import-untyped"
 # mypy: allow-subclassing-any
 

@@ -1,4 +1,4 @@
-"""An API alone: no sessions, admin or templates, and connections that persist."""
+"""Only an API: without sessions, admin or templates, and with persistent connections."""
 
 import os
 from urllib.parse import urlsplit

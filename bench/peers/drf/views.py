@@ -1,4 +1,4 @@
-"""Two generic views; a page is a slice, since nobody asked for the count."""
+"""Two generic views. A page is a slice of the query, because the response needs no count."""
 # mypy: disable-error-code="import-not-found, import-untyped"
 # mypy: allow-subclassing-any, allow-untyped-calls
 

@@ -1,1 +1,1 @@
-"""fastapi-users after its documentation: SQLAlchemy on asyncpg, bearer tokens kept in Redis."""
+"""fastapi-users as its documentation shows: SQLAlchemy on asyncpg, bearer tokens in Redis."""

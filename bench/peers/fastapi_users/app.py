@@ -1,4 +1,4 @@
-"""Tokens live in Redis, which is the library's way to have them revocable: one GET, one SELECT."""
+"""Tokens in Redis, the library's revocable strategy: one GET and one SELECT for each request."""
 # mypy: disable-error-code="import-not-found, import-untyped, untyped-decorator"
 # mypy: allow-subclassing-any, allow-untyped-calls
 

@@ -1,4 +1,4 @@
-"""The library's user table with our fields beside its own, and the notification tables."""
+"""The library's user table with Frontdesk's additional columns, and the notification tables."""
 # mypy: disable-error-code="import-not-found"
 # mypy: allow-subclassing-any
 
@@ -11,8 +11,8 @@ from sqlalchemy import JSON, BigInteger, DateTime, ForeignKey
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-# As many connections as one worker is asked for at once: the default of five would open and
-# close the overflow for every request.
+# As many connections as concurrent requests of a worker: with the default of five, every request
+# beyond would open and close a connection.
 engine = create_async_engine(
     os.environ["BENCH_DATABASE_URL"].replace("postgresql://", "postgresql+asyncpg://"), pool_size=16
 )

@@ -1,4 +1,4 @@
-"""Copies the accounts into the library's own table and prints the first ones' credentials."""
+"""Copies the accounts into the library's table and prints the credentials of the first accounts."""
 # mypy: disable-error-code="import-not-found"
 
 import asyncio

@@ -1,1 +1,1 @@
-"""What the work costs when nothing but the work is done."""
+"""The minimal work without a framework's features."""

@@ -30,7 +30,7 @@ local = threading.local()
 
 
 def database() -> psycopg.Connection:
-    """One connection for each thread, in autocommit: reading needs no BEGIN and no COMMIT."""
+    """Return this thread's connection, in autocommit: reads need neither BEGIN nor COMMIT."""
     try:
         connection: psycopg.Connection = local.connection
     except AttributeError:

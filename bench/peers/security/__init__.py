@@ -1,1 +1,1 @@
-"""Flask-Security-Too after its quick start: models from `fsqla_v3`, token authentication."""
+"""Flask-Security-Too as its quick start shows: models from `fsqla_v3`, token authentication."""

@@ -1,6 +1,6 @@
 """`@auth_required("token")` loads the account and its roles by `fs_uniquifier`.
 
-A token is revoked by giving the account a new uniquifier, so the library needs no keystore.
+A new uniquifier of the account revokes a token, so the library needs no keystore.
 """
 # mypy: disable-error-code="import-not-found, import-untyped, untyped-decorator"
 # mypy: allow-subclassing-any, allow-untyped-calls

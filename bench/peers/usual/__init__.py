@@ -1,1 +1,1 @@
-"""The way most Flask services of this kind are written."""
+"""A typical Flask service."""

@@ -1,4 +1,4 @@
-"""What goes out, as marshmallow schemas."""
+"""The responses, as marshmallow schemas."""
 
 from marshmallow import Schema, fields
 
