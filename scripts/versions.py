@@ -41,7 +41,7 @@ TOOLS = (
 # Redis, MFA, identity provider, pictures, SMS, metrics, traces and the documentation's page.
 TESTED = (
     "tests/server/test_start.py::test_flask_run_logs_each_warning_once",
-    "tests/core/test_migrations.py::test_the_migrations_and_the_models_agree",
+    "tests/core/test_migrations.py::test_migrations_match_the_models",
     "tests/auth/test_login.py",
     "tests/core/test_keystore.py",
     "tests/core/test_library_internals.py",
@@ -55,7 +55,7 @@ TESTED = (
     "tests/notifications/test_sms.py",
     "tests/monitoring/test_metrics.py::test_requests_are_counted_by_route_and_status",
     "tests/monitoring/test_tracing.py::test_request_and_its_sql_are_one_span",
-    "tests/core/test_docs_page.py::test_only_the_pages_own_files_are_served",
+    "tests/core/test_docs_page.py::test_only_files_of_the_page_are_served",
 )
 # A step that takes longer stops the run.
 STEP_SECONDS = 180

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ..conftest import MakePerson, Person
-from ..core.test_security_log import Lines
+from ..core.test_security_log import LogEntries
 from .admin_api import AdminApi
 
 
@@ -24,7 +24,7 @@ def admin_api(root: Person) -> AdminApi:
 @pytest.fixture
 def security_lines(admin_api: AdminApi) -> Iterator[list[dict[str, Any]]]:
     """The security log entries after the administrator has signed in."""
-    log, lines = logging.getLogger("frontdesk.security"), Lines()
+    log, lines = logging.getLogger("frontdesk.security"), LogEntries()
     log.addHandler(lines)
     log.setLevel(logging.INFO)
     yield lines.fields

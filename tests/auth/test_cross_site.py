@@ -21,7 +21,7 @@ from app.core.context import current_frontdesk
 from app.extension.actions import REJECTIONS
 
 from ..conftest import MakeApp, Person
-from ..core.test_matrix import rows
+from ..core.test_access_matrix import rows
 from ..rigs.cases import for_each
 from ..rigs.chromium import launch_chromium
 from ..rigs.cookie_browsers import NAME

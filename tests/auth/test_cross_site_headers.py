@@ -19,7 +19,7 @@ from app.testing.client import Answer, Api
 from app.testing.people import make_person
 
 from ..conftest import MakeApp, MakePerson, Person
-from ..core.test_matrix import cells, make_olga, rows
+from ..core.test_access_matrix import cases, make_olga, rows
 from ..rigs.cookie_browsers import NAME, CookieBrowser
 from ..rigs.hosts import HostSettings, plain_app
 
@@ -33,7 +33,7 @@ PASSES = {
     "an allowed origin": {"Origin": "https://admin.example.com", "Sec-Fetch-Site": "same-site"},
 }
 PUBLIC = "https://public.example.com"
-REFUSED = {
+REJECTED = {
     "nothing at all": {},
     "another site": {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
     "a sibling site": {"Sec-Fetch-Site": "same-site", "Origin": "https://blog.example.com"},
@@ -93,7 +93,7 @@ def test_own_and_allowed_origins_can_change_data(
     browser.ask("PATCH", "/account", 200, headers)
 
 
-@pytest.mark.parametrize("headers", REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("headers", REJECTED.values(), ids=REJECTED)
 def test_other_origins_are_rejected(
     app: Flask, browser: ServiceBrowser, headers: Mapping[str, str]
 ) -> None:
@@ -127,7 +127,7 @@ def test_invalid_cookie_is_rejected_before_the_origin_is_checked(
     app: Flask, browser: ServiceBrowser
 ) -> None:
     other_browser = ServiceBrowser(app)
-    elsewhere = REFUSED["another site"]
+    elsewhere = REJECTED["another site"]
     other_browser.ask("PATCH", "/account", 401, elsewhere)
     other_browser.use_cookie("A" * 64)
     other_browser.ask("PATCH", "/account", 401, elsewhere)
@@ -155,16 +155,16 @@ def test_every_route_that_changes_data_rejects_other_origins(
     browser = CookieBrowser(app)
     browser.sign_in(olga)
     cookie = {"Cookie": f"{NAME}={browser.cookie}"}
-    elsewhere = {**cookie, **REFUSED["a sibling site"]}
+    elsewhere = {**cookie, **REJECTED["a sibling site"]}
     before, requests = rows(app), 0
-    for cell in cells(app):
-        if cell.method == "GET":
+    for case in cases(app):
+        if case.method == "GET":
             continue
-        body = cell.operation.examples.get("json")
+        body = case.operation.examples.get("json")
         client = app.test_client(use_cookies=False)
         sent = {} if body is None else {"json": body}
-        answer = client.open(cell.path, method=cell.method, headers=elsewhere, **sent)
-        assert (answer.status_code, answer.get_json()["code"]) == (403, "cross_site"), cell.path
+        answer = client.open(case.path, method=case.method, headers=elsewhere, **sent)
+        assert (answer.status_code, answer.get_json()["code"]) == (403, "cross_site"), case.path
         requests += 1
     assert requests > 30
     assert rows(app) == before
@@ -178,8 +178,8 @@ def test_rejection_is_logged_with_the_account_and_the_origin(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO, "frontdesk.security"):
-        browser.ask("PATCH", "/account", 403, REFUSED["another site"])
-        browser.ask("POST", "/session", 403, REFUSED["another site"])
+        browser.ask("PATCH", "/account", 403, REJECTED["another site"])
+        browser.ask("POST", "/session", 403, REJECTED["another site"])
     entries = [record.__dict__["fields"] for record in caplog.records]
     assert [each["event"] for each in entries] == ["entry", "sign_in"]
     assert {each["reason"] for each in entries} == {"cross_site"}
@@ -240,13 +240,13 @@ def app_browser(host: Flask) -> CookieBrowser:
 
 def test_routes_in_an_application_need_no_form_token(app_browser: CookieBrowser) -> None:
     app_browser.patch("/account", json={})
-    answer = app_browser.patch("/account", 403, json={}, headers=REFUSED["another site"])
+    answer = app_browser.patch("/account", 403, json={}, headers=REJECTED["another site"])
     assert answer.json["code"] == "cross_site"
 
 
 def test_applications_own_view_is_protected_too(host: Flask, app_browser: CookieBrowser) -> None:
     client, at = app_browser.client, {"base_url": "https://localhost"}
-    own, elsewhere = {"Sec-Fetch-Site": "same-origin"}, REFUSED["another site"]
+    own, elsewhere = {"Sec-Fetch-Site": "same-origin"}, REJECTED["another site"]
     assert client.post("/buy-by-fetch", headers=own, **at).text == "bought by ada@example.com"
     refused = client.post("/buy-by-fetch", headers=elsewhere, **at)
     assert (refused.status_code, refused.get_json()["code"]) == (403, "cross_site")
@@ -262,5 +262,5 @@ def test_flask_wtf_also_requires_its_own_token(host: Flask, app_browser: CookieB
     assert client.post("/buy", headers=own, **at).status_code == 400
     form = {"csrf_token": client.get("/form", **at).text}
     assert client.post("/buy", headers=own, data=form, **at).text == "bought by ada@example.com"
-    elsewhere = {**REFUSED["a sibling site"], "Referer": "https://localhost/form"}
+    elsewhere = {**REJECTED["a sibling site"], "Referer": "https://localhost/form"}
     assert client.post("/buy", headers=elsewhere, data=form, **at).status_code == 403

@@ -12,8 +12,8 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
-from ..core.test_matrix import REFUSED, cells, make_olga, rows
-from ..core.test_matrix import mallory as mallory
+from ..core.test_access_matrix import UNAUTHENTICATED, cases, make_olga, rows
+from ..core.test_access_matrix import mallory as mallory
 from ..rigs.cases import for_each
 from .factors import Enrolled, challenge, enrolled
 
@@ -58,15 +58,15 @@ def olga(person: MakePerson, clock: SteppingClock) -> Person:
     return olga
 
 
-@for_each("caller", REFUSED)
+@for_each("caller", UNAUTHENTICATED)
 def test_unauthenticated_requests_are_rejected_and_write_nothing(
     app: Flask, olga: Person, mallory: Person, caller: str
 ) -> None:
-    token = REFUSED[caller](mallory)
+    token = UNAUTHENTICATED[caller](mallory)
     before, requests = rows(app), 0
-    for cell in cells(app):
-        if is_mfa_route(app, cell.path, cell.method):
-            assert cell.ask(app, token).status == 401, cell[:2]
+    for case in cases(app):
+        if is_mfa_route(app, case.path, case.method):
+            assert case.send(app, token).status == 401, case[:2]
             requests += 1
     assert rows(app) == before
     assert requests >= 8
@@ -77,9 +77,9 @@ def test_other_users_authenticators_are_not_accessible(
 ) -> None:
     token = enrolled(person("mallory"), clock).api.token
     before, requests = rows(app), 0
-    for cell in cells(app):
-        if is_mfa_route(app, cell.path, cell.method) and cell.is_about_others:
-            assert cell.ask(app, token).status in (403, 404), cell[:2]
+    for case in cases(app):
+        if is_mfa_route(app, case.path, case.method) and case.is_about_others:
+            assert case.send(app, token).status in (403, 404), case[:2]
             requests += 1
     assert rows(app) == before
     assert requests >= 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..core.test_matrix import rows
+from ..core.test_access_matrix import rows
 from ..rigs.console.faults import as_lines
 from ..rigs.console.requests import ask, example_form, path_of
 from ..rigs.console.routes import form_routes

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.testing.database import rolled_back
 
-from ..core.test_malformed_requests import NASTY_TEXT, known_names
+from ..core.test_malformed_requests import MALFORMED_TEXT, known_names
 from ..rigs.console.faults import as_lines
 from ..rigs.console.requests import ask, path_of
 from ..rigs.console.routes import Route, form_routes, page_routes
@@ -35,7 +35,7 @@ BODIES: list[tuple[bytes, str]] = [
     (b"x", "multipart/form-data"),
     (b"a=1", "\xff; charset=utf-16"),
 ]
-TURNS = range(0, len(NASTY_TEXT), 4)
+TURNS = range(0, len(MALFORMED_TEXT), 4)
 # More than is taken at all.
 HUGE = b"title=" + b"x" * 3_000_000
 
@@ -70,7 +70,7 @@ def send(world: World, asked: tuple[Route, str], cookie: str | None, **request: 
 
 def mixed(names: list[str], turn: int) -> bytes:
     """Another text in each field, and in each turn: half a character too, as no browser sends."""
-    values = (NASTY_TEXT[(at + turn) % len(NASTY_TEXT)] for at in count())
+    values = (MALFORMED_TEXT[(at + turn) % len(MALFORMED_TEXT)] for at in count())
     encoded = (quote_from_bytes(value.encode(errors="surrogatepass")) for value in values)
     return "&".join(f"{name}={value}" for name, value in zip(names, encoded, strict=False)).encode()
 

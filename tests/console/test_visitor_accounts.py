@@ -10,7 +10,7 @@ from flask import Flask
 from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, Person, only_on
-from ..core.test_matrix import rows
+from ..core.test_access_matrix import rows
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .guest import Guest, code_of, link_of
 

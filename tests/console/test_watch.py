@@ -168,7 +168,9 @@ def test_what_keeps_people_out_is_told(page: Page, show: Show) -> None:
 
 
 @in_cells(WIDE, Cell(360, False, "dark"))
-@pytest.mark.parametrize(("name", "found"), [("unseen", "does not show the focus"), ("nameless", "no name")])
+@pytest.mark.parametrize(
+    ("name", "found"), [("unseen", "does not show the focus"), ("nameless", "no name")]
+)
 def test_what_keys_cannot_do_is_told(page: Page, show: Show, name: str, found: str) -> None:
     show(name)
     assert any(found in fault for fault in tab_through(page))

@@ -11,27 +11,27 @@ from app.core.web.application import Application
 
 
 @pytest.fixture
-def ours() -> Application:
-    app: Application = filled(Application("ours"))
+def application() -> Application:
+    app: Application = configured(Application("service"))
     return app
 
 
-def filled(app: Any) -> Any:
+def configured(app: Any) -> Any:
     app.secret_key = "secret"
     app.add_url_rule("/items/<name>/", "item", lambda name: name)
     return app
 
 
-def test_a_session_is_saved_where_something_was_done_with_it(ours: Application) -> None:
-    @ours.get("/<deed>")
-    def do(deed: str) -> str:
-        if deed == "write":
+def test_session_is_saved_only_if_it_was_used(application: Application) -> None:
+    @application.get("/<action>")
+    def do(action: str) -> str:
+        if action == "write":
             session["word"] = "kept"
-        elif deed == "end":
+        elif action == "end":
             session.clear()
-        return "" if deed == "leave" else str(session.get("word"))
+        return "" if action == "leave" else str(session.get("word"))
 
-    client = ours.test_client()
+    client = application.test_client()
     assert "Set-Cookie" in client.get("/write").headers
     read = client.get("/read")
     assert (read.text, read.headers["Vary"]) == ("kept", "Cookie")

@@ -1,4 +1,4 @@
-"""What is left out, or for later, while a library is loaded."""
+"""Blocking the import of a module while another library is loaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from app.core.process.servers import block_import
 
 
-def test_import_fails_inside_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocked_import_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "wave", raising=False)
     with block_import("wave"), pytest.raises(ImportError):
         importlib.import_module("wave")

@@ -1,4 +1,4 @@
-"""The breaker by itself: who waits, who is refused, and when all is well again."""
+"""The circuit breaker: which calls wait, which are rejected, and when the breaker closes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.core.process.circuit_breaker import CircuitBreaker
 
 
 class Server:
-    def __init__(self, *, there: bool) -> None:
-        self.there = there
-        self.asked = 0
+    def __init__(self, *, is_up: bool) -> None:
+        self.is_up = is_up
+        self.calls = 0
 
     def reach(self) -> None:
-        self.asked += 1
-        if not self.there:
+        self.calls += 1
+        if not self.is_up:
             raise TimeoutError
 
 
@@ -31,115 +31,113 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_silent_server_is_refused_until_it_answers() -> None:
-    server = Server(there=False)
+def test_silent_server_is_not_called_until_it_responds() -> None:
+    server = Server(is_up=False)
     breaker = CircuitBreaker("server", server.reach)
     breaker.report_timeout()
     assert breaker.is_rejecting
-    server.there = True
+    server.is_up = True
     wait_until(lambda: not breaker.is_rejecting)
 
 
-def test_a_server_that_was_slow_only_once_is_refused_to_nobody() -> None:
-    breaker = CircuitBreaker("server", Server(there=True).reach)
+def test_single_timeout_blocks_no_call() -> None:
+    breaker = CircuitBreaker("server", Server(is_up=True).reach)
     breaker.report_timeout()
     assert not breaker.is_rejecting
 
 
 def test_many_timeouts_start_one_check() -> None:
-    looking = Event()
-    asked = []
+    check_may_end = Event()
+    calls = []
 
     def reach() -> None:
-        asked.append(1)
-        looking.wait(2)
+        calls.append(1)
+        check_may_end.wait(2)
 
     breaker = CircuitBreaker("server", reach)
     for _ in range(5):
         breaker.report_timeout()
     assert breaker.is_rejecting
-    looking.set()
+    check_may_end.set()
     wait_until(lambda: not breaker.is_rejecting)
-    assert len(asked) == 1
+    assert len(calls) == 1
 
 
-def test_it_trips_again_after_it_has_recovered() -> None:
-    server = Server(there=True)
+def test_breaker_opens_again_after_a_recovery() -> None:
+    server = Server(is_up=True)
     breaker = CircuitBreaker("server", server.reach)
     breaker.report_timeout()
-    wait_until(lambda: server.asked == 1)
-    server.there = False
+    wait_until(lambda: server.calls == 1)
+    server.is_up = False
     time.sleep(0.05)
     breaker.report_timeout()
     assert breaker.is_rejecting
-    server.there = True
+    server.is_up = True
     wait_until(lambda: not breaker.is_rejecting)
 
 
-def test_calls_wait_for_a_check_that_has_just_started() -> None:
-    server = Server(there=False)
+def test_calls_wait_for_a_running_check() -> None:
+    server = Server(is_up=False)
     breaker = CircuitBreaker("server", server.reach)
     first = Thread(target=breaker.report_timeout)
     first.start()
-    wait_until(lambda: server.asked > 0)
-    refused = []
-    others = [Thread(target=lambda: refused.append(breaker.is_rejecting)) for _ in range(3)]
+    wait_until(lambda: server.calls > 0)
+    rejected = []
+    others = [Thread(target=lambda: rejected.append(breaker.is_rejecting)) for _ in range(3)]
     for other in others:
         other.start()
     for thread in (first, *others):
         thread.join()
-    assert refused == [True] * 3
+    assert rejected == [True] * 3
 
 
-def in_child(question: Callable[[], bool]) -> bool:
-    """What a forked process answers."""
+def in_child(function: Callable[[], bool]) -> bool:
+    """Return the result of a function in a forked process."""
     child = os.fork()
     if child == 0:
-        os._exit(0 if question() else 1)
+        os._exit(0 if function() else 1)
     return os.waitpid(child, 0)[1] == 0
 
 
-def test_forked_workers_know_it_of_each_other() -> None:
-    server = Server(there=False)
+def test_forked_workers_share_the_state() -> None:
+    server = Server(is_up=False)
     breaker = CircuitBreaker("server", server.reach)
 
-    def refuses_after_a_suspicion() -> bool:
+    def rejects_after_a_timeout() -> bool:
         breaker.report_timeout()
         return breaker.is_rejecting
 
-    assert in_child(refuses_after_a_suspicion)
+    assert in_child(rejects_after_a_timeout)
     assert breaker.is_rejecting
     assert in_child(lambda: breaker.is_rejecting)
 
 
-def test_what_a_dead_worker_has_said_does_not_hold_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_state_set_by_a_dead_worker_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(breaker_module, "OPEN_SECONDS", 0.2)
-    breaker = CircuitBreaker("server", Server(there=False).reach)
+    breaker = CircuitBreaker("server", Server(is_up=False).reach)
 
-    def suspects() -> bool:
+    def report_timeout() -> bool:
         breaker.report_timeout()
         return True
 
-    assert in_child(suspects)
+    assert in_child(report_timeout)
     assert breaker.is_rejecting
     wait_until(lambda: not breaker.is_rejecting)
 
 
-def test_a_worker_that_was_forked_in_the_midst_of_a_suspicion_can_have_one_of_its_own() -> None:
-    server = Server(there=False)
+def test_worker_forked_during_a_check_can_start_its_own_check() -> None:
+    server = Server(is_up=False)
     breaker = CircuitBreaker("server", server.reach)
     breaker.report_timeout()
 
-    def finds_out_for_itself() -> bool:
+    def runs_its_own_check() -> bool:
         wait_until(lambda: not breaker.is_rejecting)
         breaker.report_timeout()
         return breaker.is_rejecting
 
     child = os.fork()
     if child == 0:
-        os._exit(0 if finds_out_for_itself() else 1)
-    server.there = True
+        os._exit(0 if runs_its_own_check() else 1)
+    server.is_up = True
     wait_until(lambda: not breaker.is_rejecting)
     assert os.waitpid(child, 0)[1] == 0

@@ -31,10 +31,10 @@ def base(make_app: MakeApp) -> Iterator[str]:
 
 @pytest.fixture
 def requested(page: Page) -> list[str]:
-    """Every host that the page asks something of; all but ours are refused."""
+    """Collect the hosts that the page requests; requests to other hosts are blocked."""
     hosts: list[str] = []
 
-    def decide(route: Route, request: Request) -> None:
+    def record_and_filter(route: Route, request: Request) -> None:
         host = urlsplit(request.url).hostname or ""
         if request.url.startswith(("data:", "blob:")):
             route.continue_()
@@ -45,7 +45,7 @@ def requested(page: Page) -> list[str]:
         else:
             route.abort()
 
-    page.route("**/*", decide)
+    page.route("**/*", record_and_filter)
     return hosts
 
 
@@ -85,8 +85,8 @@ def signs_in(page: Page, ada: Person) -> None:
 
 
 @pytest.fixture
-def faults(page: Page) -> list[str]:
-    """What the page's script complains of."""
+def errors(page: Page) -> list[str]:
+    """Collect the errors of the page's scripts."""
     found: list[str] = []
     page.on("pageerror", lambda error: found.append(str(error)))
     page.on("console", lambda line: found.append(line.text) if line.type == "error" else None)
@@ -94,31 +94,31 @@ def faults(page: Page) -> list[str]:
 
 
 @pytest.fixture
-def opened(page: Page, base: str, requested: list[str], faults: list[str]) -> Page:
-    """Once for all that is done on it: it takes seconds to draw every route."""
+def open_page(page: Page, base: str, requested: list[str], errors: list[str]) -> Page:
+    """Open the page once for all cases: it takes seconds to render every route."""
     page.goto(f"{base}/docs")
     return page
 
 
-@for_each("somebody", [shows_every_route, tries_a_route, signs_in])
-def test_the_page_does_what_it_is_for_and_asks_nobody_else(
-    opened: Page,
+@for_each("use_page", [shows_every_route, tries_a_route, signs_in])
+def test_page_works_without_requests_to_other_hosts(
+    open_page: Page,
     requested: list[str],
-    faults: list[str],
+    errors: list[str],
     ada: Person,
-    somebody: Callable[[Page, Person], None],
+    use_page: Callable[[Page, Person], None],
 ) -> None:
-    somebody(opened, ada)
+    use_page(open_page, ada)
     assert set(requested) == {"127.0.0.1"}
-    assert faults == []
+    assert errors == []
 
 
-def test_the_page_may_not_be_framed_nor_load_from_elsewhere(make_app: MakeApp) -> None:
+def test_page_cannot_be_framed_or_load_from_other_sites(make_app: MakeApp) -> None:
     policy = Api(make_app()).get("/docs").headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
 
 
 @for_each("name", ["nothing.js", "..%2f..%2f__init__.py", "index.html", "%00"])
-def test_only_the_pages_own_files_are_served(api: Api, name: str) -> None:
+def test_only_files_of_the_page_are_served(api: Api, name: str) -> None:
     api.get(f"/docs/{name}", 404)

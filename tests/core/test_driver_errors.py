@@ -66,15 +66,13 @@ def test_value_that_the_driver_cannot_send_is_never_a_4xx(make_app: MakeApp) -> 
 
 
 @pytest.mark.parametrize("statements", [(ACCOUNT, ACCOUNT), (INBOX_ITEM,)])
-def test_race_is_a_conflict_unless_nothing_should_be_written(
-    make_app: MakeApp, statements: tuple[str, ...]
-) -> None:
+def test_race_is_a_conflict_only_for_writes(make_app: MakeApp, statements: tuple[str, ...]) -> None:
     """Another request stored the same row, or deleted the row that this one refers to."""
     api = failing(make_app(), *statements)
     api.post("/fail", 409)
     api.get("/fail", 500)
 
 
-def test_value_that_is_missing_is_no_conflict(make_app: MakeApp) -> None:
+def test_missing_value_is_not_a_conflict(make_app: MakeApp) -> None:
     api = failing(make_app(), "INSERT INTO accounts (email) VALUES ('driver@example.com')")
     api.post("/fail", 500)

@@ -1,4 +1,4 @@
-"""The way up from the first released schema (commit 54fbadc), whose tables had other names.
+"""The upgrade from the first released schema (commit 54fbadc), in which tables had other names.
 
 `first_release/*.sql` were dumped from databases that the migrations of that commit created.
 """
@@ -64,7 +64,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def fresh(url: str, tmp_path: Path) -> Iterator[str]:
-    """A database of the same kind that today's migrations create."""
+    """Create a database of the same kind with the current migrations."""
     if url.startswith("sqlite"):
         made = f"sqlite:///{tmp_path / 'fresh.db'}"
         migrate(made)
@@ -98,7 +98,7 @@ def connected(url: str) -> Iterator[Connection]:
 
 
 def described(found: list[Any]) -> list[str]:
-    """In one order; a partial index's condition as its text."""
+    """Return sorted descriptions, with the condition of a partial index as text."""
     for each in found:
         options = each.get("dialect_options", {})
         each["dialect_options"] = {name: str(option) for name, option in options.items()}
@@ -106,7 +106,7 @@ def described(found: list[Any]) -> list[str]:
 
 
 def schema(url: str) -> dict[str, Any]:
-    """All that has a name in a database, with the form of it."""
+    """Return the definition of everything in a database that has a name."""
     with connected(url) as connection:
         found = inspect(connection)
         tables: dict[str, Any] = {}
@@ -138,7 +138,7 @@ def schema(url: str) -> dict[str, Any]:
 
 
 def rows(url: str) -> dict[str, list[Any]]:
-    """Those of the former tables, by their former names."""
+    """Return the rows of the first release's tables, by their former names."""
     with connected(url) as connection:
         present = inspect(connection).get_table_names()
         found = {}
@@ -150,7 +150,7 @@ def rows(url: str) -> dict[str, list[Any]]:
         return found
 
 
-def test_the_upgraded_schema_is_that_of_a_new_database(url: str, fresh: str) -> None:
+def test_upgraded_schema_equals_that_of_a_new_database(url: str, fresh: str) -> None:
     assert not upgrade(url).startswith("failed")
     upgraded, new = schema(url), schema(fresh)
     assert upgraded.keys() == new.keys()
@@ -158,14 +158,14 @@ def test_the_upgraded_schema_is_that_of_a_new_database(url: str, fresh: str) -> 
         assert upgraded[name] == form, name
 
 
-def test_all_rows_and_the_highest_ids_are_kept(url: str) -> None:
+def test_upgrade_keeps_all_rows_and_the_highest_ids(url: str) -> None:
     before = rows(url)
     assert all(before.values())
     upgrade(url)
     after = rows(url)
     for table, former in before.items():
         for old, new in zip(former, after[table], strict=True):
-            # The next revision names these two otherwise.
+            # The next revision renames these two columns.
             if table == "notifications":
                 old["counts"] = old.pop("standing")
             if table == "outgoing_messages":
@@ -174,11 +174,11 @@ def test_all_rows_and_the_highest_ids_are_kept(url: str) -> None:
     with connected(url) as connection:
         add = "INSERT INTO frontdesk_tasks (title, done, priority, owner) VALUES"
         added = connection.exec_driver_sql(f"{add} ('New', false, 'low', 'ada') RETURNING id")
-        # Task 9 was deleted before the dump: its id is not given again.
+        # Task 9 was deleted before the dump: its id must not be reused.
         assert added.scalar_one() == 10
 
 
-def test_accounts_sign_in_and_read_what_they_had(url: str) -> None:
+def test_accounts_sign_in_and_read_their_data_after_the_upgrade(url: str) -> None:
     upgrade(url)
     made = service(url)
     form = {"username": "ada@example.com", "password": "correct horse"}
@@ -193,7 +193,7 @@ def test_accounts_sign_in_and_read_what_they_had(url: str) -> None:
         made.extensions["sqlalchemy"].engine.dispose()
 
 
-def test_an_upgrade_that_is_run_twice_changes_nothing_more(url: str) -> None:
+def test_second_upgrade_changes_nothing(url: str) -> None:
     upgrade(url)
     once = schema(url)
     upgrade(url)
@@ -201,7 +201,7 @@ def test_an_upgrade_that_is_run_twice_changes_nothing_more(url: str) -> None:
 
 
 @pytest.mark.parametrize("reached", ["0001_tasks", "0003_workspaces", "0006_logged_out"])
-def test_an_upgrade_starts_from_each_revision_of_the_first_release(
+def test_upgrade_starts_from_each_revision_of_the_first_release(
     reached: str, url: str, fresh: str
 ) -> None:
     created = {
@@ -226,7 +226,7 @@ def test_an_upgrade_starts_from_each_revision_of_the_first_release(
     }
 
 
-def test_a_table_of_another_form_stops_the_upgrade_before_it_changes_anything(
+def test_unexpected_table_stops_the_upgrade_before_any_change(
     url: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with connected(url) as connection:
@@ -237,8 +237,8 @@ def test_a_table_of_another_form_stops_the_upgrade_before_it_changes_anything(
     assert schema(url) == before
 
 
-def test_tables_of_an_application_are_left_alone(url: str) -> None:
-    """Only the service upgrades the first release: an application may have such tables itself."""
+def test_tables_of_an_application_are_not_upgraded(url: str) -> None:
+    """Only the service upgrades the first release: an application can have such tables."""
 
     class Base(DeclarativeBase):
         pass
@@ -274,7 +274,7 @@ def on_postgresql(tmp_path: Path) -> Iterator[str]:
         yield made
 
 
-# What processes of the first release read and write, as they wrote it.
+# Statements of processes of the first release.
 STATEMENTS = (
     "SELECT id, title, done, priority, owner FROM tasks WHERE owner = 'ada' ORDER BY id",
     "INSERT INTO tasks (title, done, priority, owner) VALUES ('t', false, 'low', 'x') RETURNING id",
@@ -289,7 +289,7 @@ STATEMENTS = (
 )
 
 
-def test_processes_of_the_first_release_go_on_while_it_is_upgraded(on_postgresql: str) -> None:
+def test_processes_of_the_first_release_work_during_the_upgrade(on_postgresql: str) -> None:
     url = on_postgresql.replace("+psycopg", "")
     done = threading.Event()
 
@@ -319,12 +319,10 @@ def test_processes_of_the_first_release_go_on_while_it_is_upgraded(on_postgresql
         assert connection.exec_driver_sql(stored).scalar_one() == counts[1][0]
 
 
-def test_the_renaming_waits_for_an_open_transaction_without_holding_others_up(
-    on_postgresql: str,
-) -> None:
+def test_renaming_waits_for_an_open_transaction_without_blocking_others(on_postgresql: str) -> None:
     url = on_postgresql.replace("+psycopg", "")
-    with psycopg.connect(url) as open_one, ThreadPoolExecutor(1) as pool:
-        open_one.execute("SELECT count(*) FROM tasks")
+    with psycopg.connect(url) as open_transaction, ThreadPoolExecutor(1) as pool:
+        open_transaction.execute("SELECT count(*) FROM tasks")
         upgraded = pool.submit(upgrade, on_postgresql)
         until = time.monotonic() + 3
         slowest = 0.0
@@ -335,20 +333,20 @@ def test_the_renaming_waits_for_an_open_transaction_without_holding_others_up(
                 slowest = max(slowest, time.monotonic() - began)
                 time.sleep(0.01)
         assert not upgraded.done()
-        open_one.rollback()
+        open_transaction.rollback()
         assert not upgraded.result(timeout=60).startswith("failed")
     assert slowest < 2
     assert "frontdesk_tasks" in schema(on_postgresql)
 
 
-def test_the_former_names_go_with_the_next_migration(on_postgresql: str) -> None:
+def test_next_migration_removes_the_former_names(on_postgresql: str) -> None:
     def views() -> set[str]:
         with connected(on_postgresql) as connection:
             return set(inspect(connection).get_view_names())
 
     upgrade(on_postgresql)
     assert views() == set(FORMER) - {"outgoing_messages"}
-    # Another machine that starts later: processes of the first release may still run.
+    # A machine that starts later, while processes of the first release still run.
     upgrade(on_postgresql)
     assert views() == set(FORMER) - {"outgoing_messages"}
     with connected(on_postgresql) as connection:
@@ -360,7 +358,7 @@ def test_the_former_names_go_with_the_next_migration(on_postgresql: str) -> None
     assert views() == {"reports"}
 
 
-def test_a_downgrade_leads_to_revisions_of_today(url: str, fresh: str) -> None:
+def test_downgrade_after_the_upgrade_uses_current_revisions(url: str, fresh: str) -> None:
     upgrade(url)
     for each in (url, fresh):
         assert not upgrade(each, "downgrade", REVISIONS[-1]).startswith("failed")

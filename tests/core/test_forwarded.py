@@ -1,4 +1,4 @@
-"""What the log says where a proxy's word is not believed."""
+"""Warnings about `X-Forwarded-For` headers that the settings do not trust."""
 
 from __future__ import annotations
 
@@ -17,25 +17,23 @@ SENT = {"X-Forwarded-For": "203.0.113.9"}
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
 
-def told(caplog: pytest.LogCaptureFixture) -> int:
+def count_warnings(caplog: pytest.LogCaptureFixture) -> int:
     return [record.getMessage() for record in caplog.records].count(UNTRUSTED_PROXY)
 
 
-def test_an_unbelieved_proxy_is_told_of_once(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+def test_untrusted_proxy_is_logged_once(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
     api = Api(app)
     api.get("/health")
-    assert told(caplog) == 0
+    assert count_warnings(caplog) == 0
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: Api(app).get("/health", headers=SENT), range(16)))
     api.get("/nowhere", 404, headers=SENT)
-    assert told(caplog) == 1
+    assert count_warnings(caplog) == 1
     assert "CORE__TRUSTED_PROXIES" in caplog.text
     assert "203.0.113.9" not in caplog.text
 
 
-def test_a_proxy_that_is_believed_is_not_told_of(
-    make_app: MakeApp, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_trusted_proxy_is_not_logged(make_app: MakeApp, capsys: pytest.CaptureFixture[str]) -> None:
     Api(make_app(CORE__TRUSTED_PROXIES="1")).get("/health", headers=SENT)
     assert "TRUSTED_PROXIES" not in capsys.readouterr().err
 
@@ -53,16 +51,16 @@ def test_more_trusted_proxies_than_arrive_are_logged_once(
     app = make_app(CORE__TRUSTED_PROXIES=hops)
     api = Api(app)
     for path in ("/health", "/health/ready"):
-        api.get(path)  # as a load balancer asks, which sends no such header
+        api.get(path)  # load balancers send no such header for health checks
     assert "TRUSTED_PROXIES" not in capsys.readouterr().err
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: Api(app).get("/tasks/", headers=sent), range(16)))
     logged = capsys.readouterr().err
-    assert logged.count("TRUSTED_PROXIES") == 2  # in the one warning
+    assert logged.count("TRUSTED_PROXIES") == 2  # twice in one warning
     assert TOO_MANY_PROXIES.format(hops=hops, count=count) in logged
 
 
-def test_as_many_values_as_trusted_proxies_are_no_warning(
+def test_as_many_values_as_trusted_proxies_cause_no_warning(
     make_app: MakeApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
     api = Api(make_app(CORE__TRUSTED_PROXIES="2"))

@@ -1,4 +1,4 @@
-"""What others' tools make of the OpenAPI document: linters, and generators of clients."""
+"""OpenAPI tools accept the document: linters and client generators."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def client_project(app: Flask, tmp_path: Path) -> ClientProject:
 
 
 @pytest.fixture
-def journey(app: Flask, person: MakePerson) -> Iterator[list[str]]:
-    """Where the service is and who may do everything there."""
+def arguments(app: Flask, person: MakePerson) -> Iterator[list[str]]:
+    """Return the arguments of a scenario: the URL, and email and password of a root account."""
     root = person("root", role="root")
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -52,8 +52,8 @@ def test_spectral_finds_no_error(client_project: ClientProject) -> None:
     client_project.node("spectral", "lint", "--ruleset", "spectral.yaml", "openapi.json")
 
 
-def test_a_typescript_client_makes_its_journey(
-    client_project: ClientProject, journey: list[str]
+def test_generated_typescript_client_works(
+    client_project: ClientProject, arguments: list[str]
 ) -> None:
     client_project.node("openapi-typescript", "openapi.json", "-o", "typescript/schema.ts")
     client_project.node(
@@ -61,16 +61,14 @@ def test_a_typescript_client_makes_its_journey(
     )
     client_project.node("orval", "--config", "orval.config.json")
     client_project.node("tsc", "--project", ".")
-    assert client_project.node("compiled/journey.js", *journey).endswith("done\n")
+    assert client_project.node("compiled/arguments.js", *arguments).endswith("done\n")
 
 
-def test_a_python_client_makes_its_journey(
-    client_project: ClientProject, journey: list[str]
-) -> None:
+def test_generated_python_client_works(client_project: ClientProject, arguments: list[str]) -> None:
     generate = ["generate", "--path", "openapi.json", "--meta", "none", "--fail-on-warning"]
     output = ["--output-path", "frontdesk_client", "--config", "python.yaml"]
     client_project.python("-m", "openapi_python_client", *generate, *output)
     client_project.python(
-        "-m", "mypy", "--strict", "--no-incremental", "frontdesk_client", "journey.py"
+        "-m", "mypy", "--strict", "--no-incremental", "frontdesk_client", "arguments.py"
     )
-    assert client_project.python("journey.py", *journey).endswith("done\n")
+    assert client_project.python("arguments.py", *arguments).endswith("done\n")

@@ -1,9 +1,8 @@
-"""Requests drawn from the service's own document, against every route in it.
+"""Requests generated from the OpenAPI document, for every documented route.
 
-Schemathesis reads what each route takes and answers, and sends what fits and what does not; the
-answer's status, type, headers and body must be what the document says. `test_nonsense.py` stands
-beside it and knows no document: it sends what no schema would think of, to routes that are not
-documented too, and looks for 5xx alone. Whatever is documented is in here by that.
+Schemathesis sends valid and invalid requests; status, content type, headers and body of each
+response must match the document. `test_malformed_requests.py` does not use the document: it sends
+malformed requests to all routes and checks only that no response is a 5xx.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from app.testing.client import Api
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.backends import missing
 
-# For each operation and each of the two ways; more find no more, and take their time.
+# Examples for each operation and mode; more examples found no more errors.
 EXAMPLES = 5
 
 pytestmark = [
@@ -43,7 +42,7 @@ def app(make_app: MakeApp) -> Flask:
         WORKSPACES__CREATED_PER_DAY="1000000",
         WORKSPACES__CREATED_LIMIT="1000000",
     )
-    # As a server has it: an unexpected exception becomes a 500, and is found below.
+    # As on a server, unexpected exceptions become a 500, which the tests detect.
     app.testing = False
     return app
 
@@ -54,7 +53,7 @@ def olga(person: MakePerson) -> Person:
 
 
 def document_of(app: Flask) -> Any:
-    # Loaded for this one file alone: it takes seconds.
+    # Imported only in this file, since the import takes seconds.
     try:
         import schemathesis.openapi
     except ModuleNotFoundError:
@@ -62,13 +61,13 @@ def document_of(app: Flask) -> Any:
     return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", app)
 
 
-def found_wrong(case: Any, response: Any) -> list[str]:
-    """How an answer differs from what the document says of it."""
+def find_errors(case: Any, response: Any) -> list[str]:
+    """Return the differences between a response and the document."""
     from schemathesis import checks
     from schemathesis.specs.openapi import checks as documented
 
     if response.status_code == 404 and response.json().get("code") == "not_found":
-        # A path that is no route, such as one with a word for an id: no operation has answered.
+        # The path matched no route, for example because of a word instead of an id.
         return []
     asked = [
         checks.not_a_server_error,
@@ -90,13 +89,13 @@ def operations(app: Flask) -> list[Any]:
     return [result.ok() for result in document_of(app).get_all_operations()]
 
 
-def send_to(operation: Any, way: str, token: Callable[[], str]) -> tuple[int, set[str]]:
-    """How many requests were sent, and what was wrong with their answers."""
+def send_to(operation: Any, mode: str, token: Callable[[], str]) -> tuple[int, set[str]]:
+    """Send requests; return their number and the errors in the responses."""
     from schemathesis import GenerationMode
 
     sent: list[str] = []
 
-    @given(case=operation.as_strategy(generation_mode=GenerationMode(way)))
+    @given(case=operation.as_strategy(generation_mode=GenerationMode(mode)))
     @settings(
         max_examples=EXAMPLES,
         deadline=None,
@@ -107,47 +106,49 @@ def send_to(operation: Any, way: str, token: Callable[[], str]) -> tuple[int, se
     )
     def send(case: Any) -> None:
         response = case.call(headers={"Authorization": f"Bearer {token()}"})
-        sent.append("\n".join(found_wrong(case, response)))
+        sent.append("\n".join(find_errors(case, response)))
 
     try:
         send()
     except Unsatisfiable:
-        # Nothing that is sent to it can be wrong.
-        assert way == "negative", operation.label
+        # The operation accepts every input.
+        assert mode == "negative", operation.label
     return len(sent), set(sent) - {""}
 
 
-@pytest.mark.parametrize("way", ["positive", "negative"])
-def test_every_documented_route_answers_as_documented(app: Flask, olga: Person, way: str) -> None:
+@pytest.mark.parametrize("mode", ["positive", "negative"])
+def test_every_route_responds_as_documented(app: Flask, olga: Person, mode: str) -> None:
     *others, logout = sorted(operations(app), key=lambda each: each.path.endswith("/logout"))
     token = olga.token()
-    outcomes = [send_to(operation, way, lambda: token) for operation in others]
-    # Had the token ended on the way, every guard would have stopped the requests early.
+    outcomes = [send_to(operation, mode, lambda: token) for operation in others]
+    # The token is still valid: otherwise all requests would have been rejected early.
     Api(app, token=token).get("/account")
-    outcomes.append(send_to(logout, way, olga.token))
-    assert set().union(*(wrong for _, wrong in outcomes)) == set()
+    outcomes.append(send_to(logout, mode, olga.token))
+    assert set().union(*(errors for _, errors in outcomes)) == set()
     assert sum(sent for sent, _ in outcomes) > 200
 
 
-def test_the_run_takes_in_every_route_of_the_document(app: Flask) -> None:
+def test_requests_are_sent_to_every_documented_route(app: Flask) -> None:
     document = Api(app).get("/openapi.json").json
-    written = {
-        f"{method.upper()} {path}" for path, ways in document["paths"].items() for method in ways
+    documented = {
+        f"{method.upper()} {path}"
+        for path, methods in document["paths"].items()
+        for method in methods
     }
-    assert {operation.label for operation in operations(app)} == written
+    assert {operation.label for operation in operations(app)} == documented
 
 
-def test_an_answer_that_is_not_as_documented_is_found(app: Flask, olga: Person) -> None:
-    """That the run above finds nothing says something only if it could."""
+def test_undocumented_responses_are_found(app: Flask, olga: Person) -> None:
+    """Proves that the checks above can fail."""
     view = app.view_functions["health.health"]
 
     @wraps(view)
-    def lying() -> Any:
+    def respond_wrongly() -> Any:
         answer: Any = app.make_response(view())  # type: ignore[arg-type]
         answer.set_data(b'{"status": 7}')
         return answer
 
-    app.view_functions["health.health"] = lying
+    app.view_functions["health.health"] = respond_wrongly
     [health] = [each for each in operations(app) if each.label == "GET /api/v1/health"]
     case = health.Case()
-    assert any("7 is not of type" in text for text in found_wrong(case, case.call()))
+    assert any("7 is not of type" in text for text in find_errors(case, case.call()))

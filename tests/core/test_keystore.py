@@ -1,4 +1,4 @@
-"""The same tests for every keystore: whichever an operator chooses, the rest cannot tell."""
+"""The same tests for every state store, since all stores must behave alike."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ..rigs.tcp_proxy import TcpProxy
 
 THREADS = 20
 
-Pass = Callable[[float], None]
+Wait = Callable[[float], None]
 
 
 @pytest.fixture(params=["memory", "redis", "sqlite", "postgresql"])
@@ -65,19 +65,19 @@ def keystore(
 
 @pytest.fixture
 def key(request: pytest.FixtureRequest) -> str:
-    """One of its own for each test: some stores outlive it."""
+    """Return a key that no other test uses: some stores outlive a test."""
     return f"{request.node.name}:{time.monotonic_ns()}"
 
 
 @pytest.fixture
-def wait(kind: str, clock: SteppingClock) -> Pass:
-    """Redis has a clock of its own; the others have ours."""
+def wait(kind: str, clock: SteppingClock) -> Wait:
+    """Return a function that waits for Redis and steps the clock for the other stores."""
     if kind == "redis":
         return lambda seconds: time.sleep(seconds + 0.1)
     return lambda seconds: clock.step(seconds=seconds + 0.1)
 
 
-def together(work: Callable[[], Any]) -> list[Any]:
+def run_in_threads(work: Callable[[], Any]) -> list[Any]:
     start = Barrier(THREADS)
 
     def run(_: int) -> Any:
@@ -88,8 +88,8 @@ def together(work: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, range(THREADS)))
 
 
-def test_many_values_come_in_the_order_of_their_keys(
-    keystore: Keystore, key: str, wait: Pass
+def test_get_many_returns_values_in_the_order_of_the_keys(
+    keystore: Keystore, key: str, wait: Wait
 ) -> None:
     keystore.put(f"{key}:first", "1", 60)
     keystore.put(f"{key}:third", "3", 60)
@@ -100,7 +100,7 @@ def test_many_values_come_in_the_order_of_their_keys(
     assert keystore.get_many([]) == []
 
 
-def test_what_is_put_can_be_got_until_it_is_dropped(keystore: Keystore, key: str) -> None:
+def test_stored_value_is_returned_until_it_is_deleted(keystore: Keystore, key: str) -> None:
     assert keystore.get(key) is None
     keystore.put(key, "wörd", 60)
     keystore.put(key, "other", 60)
@@ -109,7 +109,7 @@ def test_what_is_put_can_be_got_until_it_is_dropped(keystore: Keystore, key: str
     assert keystore.get(key) is None
 
 
-def test_an_entry_expires(keystore: Keystore, key: str, wait: Pass) -> None:
+def test_entry_expires(keystore: Keystore, key: str, wait: Wait) -> None:
     keystore.put(key, "word", 1)
     assert 0 < keystore.remaining(key) <= 1
     wait(1)
@@ -118,7 +118,7 @@ def test_an_entry_expires(keystore: Keystore, key: str, wait: Pass) -> None:
     assert keystore.remaining(key) == 0
 
 
-def test_putting_again_counts_the_time_anew(keystore: Keystore, key: str, wait: Pass) -> None:
+def test_storing_again_restarts_the_expiry(keystore: Keystore, key: str, wait: Wait) -> None:
     keystore.put(key, "first", 1)
     keystore.put(key, "second", 60)
     wait(1)
@@ -126,13 +126,13 @@ def test_putting_again_counts_the_time_anew(keystore: Keystore, key: str, wait: 
     assert 50 < keystore.remaining(key) <= 60
 
 
-def test_what_is_taken_is_gone(keystore: Keystore, key: str) -> None:
+def test_taken_value_is_deleted(keystore: Keystore, key: str) -> None:
     keystore.put(key, "word", 60)
     assert keystore.take(key) == "word"
     assert keystore.take(key) is None
 
 
-def test_only_the_first_is_added(keystore: Keystore, key: str, wait: Pass) -> None:
+def test_only_the_first_add_stores_a_value(keystore: Keystore, key: str, wait: Wait) -> None:
     assert keystore.add(key, "first", 1) is True
     assert keystore.add(key, "second", 1) is False
     assert keystore.get(key) == "first"
@@ -141,7 +141,7 @@ def test_only_the_first_is_added(keystore: Keystore, key: str, wait: Pass) -> No
     assert keystore.get(key) == "third"
 
 
-def test_a_counter_expires_after_its_first_count(keystore: Keystore, key: str, wait: Pass) -> None:
+def test_counter_expires_after_its_first_count(keystore: Keystore, key: str, wait: Wait) -> None:
     assert [keystore.count(key, 2) for _ in range(3)] == [1, 2, 3]
     wait(1)
     assert keystore.count(key, 2, by=5) == 8
@@ -149,34 +149,34 @@ def test_a_counter_expires_after_its_first_count(keystore: Keystore, key: str, w
     assert keystore.count(key, 2) == 1
 
 
-def test_of_many_takers_one_receives_the_value(keystore: Keystore, key: str) -> None:
+def test_one_of_many_concurrent_takes_returns_the_value(keystore: Keystore, key: str) -> None:
     keystore.put(key, "word", 60)
-    assert Counter(together(lambda: keystore.take(key))) == {"word": 1, None: THREADS - 1}
+    assert Counter(run_in_threads(lambda: keystore.take(key))) == {"word": 1, None: THREADS - 1}
 
 
-def test_of_many_adders_one_is_told_so(keystore: Keystore, key: str) -> None:
-    added = together(lambda: keystore.add(key, "word", 60))
+def test_one_of_many_concurrent_adds_succeeds(keystore: Keystore, key: str) -> None:
+    added = run_in_threads(lambda: keystore.add(key, "word", 60))
     assert Counter(added) == {True: 1, False: THREADS - 1}
 
 
-def test_no_count_is_lost(keystore: Keystore, key: str) -> None:
-    assert sorted(together(lambda: keystore.count(key, 60))) == list(range(1, THREADS + 1))
+def test_concurrent_counts_are_not_lost(keystore: Keystore, key: str) -> None:
+    assert sorted(run_in_threads(lambda: keystore.count(key, 60))) == list(range(1, THREADS + 1))
     assert keystore.get(key) == str(THREADS)
 
 
-def test_an_expired_entry_is_added_anew_by_one_of_many(
-    keystore: Keystore, key: str, wait: Pass
+def test_one_of_many_concurrent_adds_replaces_an_expired_entry(
+    keystore: Keystore, key: str, wait: Wait
 ) -> None:
     keystore.put(key, "old", 1)
     wait(1)
-    assert Counter(together(lambda: keystore.add(key, "new", 60)))[True] == 1
+    assert Counter(run_in_threads(lambda: keystore.add(key, "new", 60)))[True] == 1
 
 
-def test_a_store_within_reach_accepts_writes(keystore: Keystore) -> None:
+def test_available_store_accepts_writes(keystore: Keystore) -> None:
     check_keystore_writes(keystore)
 
 
-def test_memory_forgets_expired_entries(clock: SteppingClock) -> None:
+def test_memory_store_deletes_expired_entries(clock: SteppingClock) -> None:
     keystore = MemoryKeystore(clock)
     for number in range(999):
         keystore.put(str(number), "word", 1)
@@ -185,17 +185,17 @@ def test_memory_forgets_expired_entries(clock: SteppingClock) -> None:
     assert list(keystore._entries) == ["last"]
 
 
-def test_a_keystore_out_of_reach_says_so() -> None:
-    gone = RedisKeystore.from_url(f"redis://127.0.0.1:{free_port()}/0")
+def test_unavailable_store_raises() -> None:
+    unavailable = RedisKeystore.from_url(f"redis://127.0.0.1:{free_port()}/0")
     calls: list[Callable[[], object]] = [
-        lambda: check_keystore_writes(gone),
-        lambda: gone.get("x"),
-        lambda: gone.put("x", "y", 1),
-        lambda: gone.drop("x"),
-        lambda: gone.take("x"),
-        lambda: gone.add("x", "y", 1),
-        lambda: gone.count("x", 1),
-        lambda: gone.remaining("x"),
+        lambda: check_keystore_writes(unavailable),
+        lambda: unavailable.get("x"),
+        lambda: unavailable.put("x", "y", 1),
+        lambda: unavailable.drop("x"),
+        lambda: unavailable.take("x"),
+        lambda: unavailable.add("x", "y", 1),
+        lambda: unavailable.count("x", 1),
+        lambda: unavailable.remaining("x"),
     ]
     for call in calls:
         with pytest.raises(KeystoreUnavailable):
@@ -203,50 +203,48 @@ def test_a_keystore_out_of_reach_says_so() -> None:
 
 
 @pytest.fixture
-def redis_line(redis_url: str) -> Iterator[TcpProxy]:
-    """To the server that the tests share, and cut without a harm to others."""
+def redis_proxy(redis_url: str) -> Iterator[TcpProxy]:
+    """Start a proxy to the shared server, which a test can interrupt."""
     line = TcpProxy("127.0.0.1", make_url(redis_url).port or 6379)
     yield line
     line.cut()
 
 
 @pytest.fixture
-def at_its_end(redis_line: TcpProxy) -> RedisKeystore:
-    return RedisKeystore.from_url(f"redis://127.0.0.1:{redis_line.port}/0")
+def proxied_store(redis_proxy: TcpProxy) -> RedisKeystore:
+    return RedisKeystore.from_url(f"redis://127.0.0.1:{redis_proxy.port}/0")
 
 
-def test_connections_that_redis_has_dropped_are_made_anew(
-    at_its_end: RedisKeystore, redis_line: TcpProxy, key: str
+def test_connections_closed_by_redis_are_replaced(
+    proxied_store: RedisKeystore, redis_proxy: TcpProxy, key: str
 ) -> None:
-    together(lambda: at_its_end.put(key, "word", 60))
-    redis_line.cut()
-    redis_line.restore()
-    assert together(lambda: at_its_end.get(key)) == ["word"] * THREADS
+    run_in_threads(lambda: proxied_store.put(key, "word", 60))
+    redis_proxy.cut()
+    redis_proxy.restore()
+    assert run_in_threads(lambda: proxied_store.get(key)) == ["word"] * THREADS
 
 
-def test_an_answer_that_comes_late_is_nobody_elses(
-    at_its_end: RedisKeystore, redis_line: TcpProxy, key: str
+def test_late_response_is_not_given_to_another_call(
+    proxied_store: RedisKeystore, redis_proxy: TcpProxy, key: str
 ) -> None:
-    at_its_end.put(key, "word", 60)
-    redis_line.silent = True
+    proxied_store.put(key, "word", 60)
+    redis_proxy.silent = True
     with pytest.raises(KeystoreUnavailable):
-        at_its_end.get(key)
-    redis_line.speak()
+        proxied_store.get(key)
+    redis_proxy.speak()
     until = time.monotonic() + 5
-    while at_its_end.breaker.is_rejecting:
-        assert time.monotonic() < until, "not found again in time"
+    while proxied_store.breaker.is_rejecting:
+        assert time.monotonic() < until, "the store was not available in time"
         time.sleep(0.05)
-    assert at_its_end.get(f"{key}:other") is None
-    assert at_its_end.get(key) == "word"
+    assert proxied_store.get(f"{key}:other") is None
+    assert proxied_store.get(key) == "word"
 
 
-def test_what_redis_refuses_leaves_the_connection_as_it_was(
-    at_its_end: RedisKeystore, key: str
-) -> None:
-    at_its_end.put(key, "word", 60)
+def test_error_of_redis_keeps_the_connection_usable(proxied_store: RedisKeystore, key: str) -> None:
+    proxied_store.put(key, "word", 60)
     with pytest.raises(KeystoreUnavailable):
-        at_its_end.count(key, 60)
-    assert at_its_end.get(key) == "word"
+        proxied_store.count(key, 60)
+    assert proxied_store.get(key) == "word"
 
 
 @pytest.mark.parametrize(
@@ -272,7 +270,7 @@ def test_the_settings_choose_the_keystore(
     settings: dict[str, str], expected: type, caplog: pytest.LogCaptureFixture
 ) -> None:
     def no_engine() -> Any:
-        raise AssertionError("not asked for before it is used")
+        raise AssertionError("the engine is needed only at first use")
 
     core = CoreSettings.model_validate(settings)
     with caplog.at_level(logging.WARNING, "app.core.keystore"):

@@ -1,4 +1,4 @@
-"""Shortcuts through libraries: each gives what the library's public way gives.
+"""Shortcuts through library internals: each returns what the library's public function returns.
 
 docs/decisions/library-internals.md lists them.
 """
@@ -64,7 +64,7 @@ def test_account_rows_have_the_types_of_the_model(app: Flask, ada: Person) -> No
         assert tuple(read) == tuple(session.execute(statement).one())
 
 
-def test_a_rule_compiles_its_url_at_the_first_link(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rule_compiles_its_url_builder_at_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
     original = Rule._compile_builder
 
@@ -81,7 +81,7 @@ def test_a_rule_compiles_its_url_at_the_first_link(monkeypatch: pytest.MonkeyPat
     assert routes.build("task", values) == plain.build("task", values)
 
 
-def test_the_page_names_modules_and_tests_that_exist() -> None:
+def test_page_names_existing_modules_and_tests() -> None:
     page = (ROOT / "docs" / "decisions" / "library-internals.md").read_text()
     paths = set(re.findall(r"`((?:app|tests)/[\w/]+\.py|wsgi\.py)`", page))
     assert len(paths) > 10

@@ -26,7 +26,7 @@ def _root_logger_as_before() -> Iterator[None]:
 
 
 def failing(app: Flask) -> Api:
-    """The service with one more route, which logs and then fails."""
+    """Return the service with a route that logs and then fails."""
 
     @app.get("/fail")
     def fail() -> str:
@@ -40,7 +40,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
-def test_in_production_every_line_is_json_with_the_requests_id(
+def test_production_logs_json_with_the_request_id(
     make_app: MakeApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
     api = failing(make_app(CORE__LOG_LEVEL="INFO"))
@@ -55,7 +55,7 @@ def test_in_production_every_line_is_json_with_the_requests_id(
     assert warned["time"].endswith("+00:00")
 
 
-def test_in_development_lines_are_for_people(
+def test_development_logs_readable_lines(
     make_app: MakeApp, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLASK_DEBUG", "1")
@@ -68,7 +68,7 @@ def test_in_development_lines_are_for_people(
     assert "hunter2" not in logged
 
 
-def test_what_a_client_sends_cannot_look_like_a_line_of_its_own(
+def test_client_cannot_forge_a_log_line(
     make_app: MakeApp, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLASK_DEBUG", "1")
@@ -82,7 +82,7 @@ def test_what_a_client_sends_cannot_look_like_a_line_of_its_own(
 
 
 @pytest.mark.parametrize("formatter", [JsonLines(), OneLine("%(message)s")])
-def test_no_text_breaks_a_line(formatter: logging.Formatter) -> None:
+def test_no_character_breaks_a_log_line(formatter: logging.Formatter) -> None:
     record = logging.makeLogRecord({"msg": "a\ud800\0\x1b\u2028\nb", "levelname": "INFO"})
     line = formatter.format(record)
     assert len(line.splitlines()) == 1
@@ -90,20 +90,20 @@ def test_no_text_breaks_a_line(formatter: logging.Formatter) -> None:
 
 
 @for_each("sent", ["", "a b", "x" * 129, "é", "a\tb", "<script>"])
-def test_an_odd_request_id_is_replaced(api: Api, sent: str) -> None:
+def test_invalid_request_id_is_replaced(api: Api, sent: str) -> None:
     answered = api.get("/health", headers={"X-Request-ID": sent}).headers["X-Request-ID"]
     assert answered != sent
     assert re.fullmatch("[0-9a-f-]{10,40}", answered)
 
 
-def test_a_sane_request_id_is_kept_in_failures_too(api: Api) -> None:
+def test_valid_request_id_is_returned_with_errors(api: Api) -> None:
     sent = {"X-Request-ID": "a.B_c-1"}
     assert api.get("/health", headers=sent).headers["X-Request-ID"] == "a.B_c-1"
     assert api.get("/nowhere", 404, headers=sent).headers["X-Request-ID"] == "a.B_c-1"
     assert api.send("PUT", "/health", 405, headers=sent).headers["X-Request-ID"] == "a.B_c-1"
 
 
-def test_a_failed_statement_is_logged_without_its_values(
+def test_failed_statement_is_logged_without_its_values(
     make_app: MakeApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = make_app()
@@ -122,7 +122,7 @@ def test_a_failed_statement_is_logged_without_its_values(
     assert "hunter" not in logged
 
 
-def test_the_development_servers_own_request_lines_are_left_out(
+def test_development_server_logs_no_request_lines(
     make_app: MakeApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_app(CORE__LOG_LEVEL="INFO")

@@ -1,4 +1,4 @@
-"""Nasty requests against every route there is: whatever is sent, the answer is never a 5xx."""
+"""Malformed requests to every route never cause a 5xx."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..rigs.sending import send
 
 EMAIL, PASSWORD = "root@example.com", "a good password"
 
-NASTY_TEXT = [
+MALFORMED_TEXT = [
     "",
     " ",
     "\0",
@@ -52,7 +52,7 @@ NASTY_TEXT = [
     "default",
 ]
 
-texts = st.one_of(st.sampled_from(NASTY_TEXT), st.text(max_size=40))
+texts = st.one_of(st.sampled_from(MALFORMED_TEXT), st.text(max_size=40))
 numbers = st.one_of(
     st.sampled_from([0, -1, 2**31, 2**63 - 1, 2**63, -(2**63) - 1, 10**400, 1e308]),
     st.integers(),
@@ -116,7 +116,7 @@ header_names = st.sampled_from(
 
 
 def known_names(app: Flask) -> list[str]:
-    """The names that our schemas read: nonsense under another name is passed over at once."""
+    """Return the field names of all request schemas, since other names are ignored."""
     from app.core.web.operation import find_operation, schema_class
 
     names = {"title"}
@@ -138,7 +138,7 @@ def app(make_app: MakeApp) -> Flask:
         AUTH__MFA="optional",
         AUTH__LOGIN_BY_CODE="on",
     )
-    # As a server has it: an unexpected exception becomes a 500, and is found below.
+    # As on a server, unexpected exceptions become a 500, which the tests detect.
     app.testing = False
     return app
 
@@ -153,20 +153,20 @@ def token(app: Flask) -> str:
     return str(answer.get_json()["access_token"])
 
 
-def rules_but_logout(app: Flask) -> list[Rule]:
-    """All routes save the one after which the token would open no other."""
+def rules_except_logout(app: Flask) -> list[Rule]:
+    """Return all routes except logout, which revokes the token."""
     rules = [rule for rule in api_rules(app) if rule.endpoint != "auth.logout"]
     return sorted(rules, key=lambda rule: (rule.rule, rule.endpoint))
 
 
-def assert_still_in(app: Flask, token: str) -> None:
-    """Had the token ended on the way, every guard would have stopped the nonsense early."""
+def assert_signed_in(app: Flask, token: str) -> None:
+    """Check that the token is still valid: otherwise all requests were rejected early."""
     answer = app.test_client().get("/api/v1/account", headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 200
 
 
 def path_of(app: Flask, rule: Rule, draw: Any) -> str:
-    """The rule's path with whatever its converters let through."""
+    """Return the rule's path with generated values that its converters accept."""
     arguments = {}
     for name in sorted(rule.arguments):
         kind = type(rule._converters[name]).__name__
@@ -211,7 +211,7 @@ def _encodable(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),
 )
-def nonsense(
+def send_malformed_request(
     app: Flask, token: str, rules: list[Rule], names: list[str], data: st.DataObject
 ) -> None:
     rule = data.draw(st.sampled_from(rules))
@@ -226,12 +226,12 @@ def nonsense(
 
 
 def test_malformed_requests_never_cause_a_5xx(app: Flask, token: str) -> None:
-    nonsense(app, token, rules_but_logout(app), known_names(app))
-    assert_still_in(app, token)
+    send_malformed_request(app, token, rules_except_logout(app), known_names(app))
+    assert_signed_in(app, token)
 
 
-@for_each("text", NASTY_TEXT)
-def test_nasty_tokens_are_refused(app: Flask, text: str) -> None:
+@for_each("text", MALFORMED_TEXT)
+def test_malformed_tokens_are_rejected(app: Flask, text: str) -> None:
     header = text.encode("latin-1", "replace").decode("latin-1").translate({10: None, 13: None})
     for scheme in ("Bearer ", "bearer  ", "Basic ", ""):
         response = app.test_client().delete(
@@ -241,7 +241,7 @@ def test_nasty_tokens_are_refused(app: Flask, text: str) -> None:
 
 
 def bodies_of(app: Flask, names: list[str], text: str) -> list[dict[str, Any]]:
-    """The text in every field, in each form that a route may read: written once for all routes."""
+    """Return bodies with the text in every field, in each format, to reuse for all routes."""
     written = dict.fromkeys(names, text)
     form = urlencode(dict.fromkeys(names, text.encode(errors="replace").decode()))
     return [
@@ -251,13 +251,13 @@ def bodies_of(app: Flask, names: list[str], text: str) -> list[dict[str, Any]]:
     ]
 
 
-@for_each("text", NASTY_TEXT)
-def test_invalid_text_in_every_field_of_every_route(app: Flask, token: str, text: str) -> None:
+@for_each("text", MALFORMED_TEXT)
+def test_invalid_text_in_any_field_never_causes_a_5xx(app: Flask, token: str, text: str) -> None:
     names = known_names(app)
     authorized = {"Authorization": f"Bearer {token}"}
     bodies = bodies_of(app, names, text)
     query = bodies[-1]["data"]
-    for rule in rules_but_logout(app):
+    for rule in rules_except_logout(app):
         arguments = dict.fromkeys(rule.arguments, 1)
         path = app.url_map.bind("localhost").build(rule.endpoint, arguments, force_external=False)
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
@@ -266,6 +266,6 @@ def test_invalid_text_in_every_field_of_every_route(app: Flask, token: str, text
                     app, path, method=method, headers=authorized, query_string=query, **body
                 )
                 assert response.status_code < 500, f"{method} {path}: {text!r}"
-                # Nothing that the next request would have had to bring.
+                # The client must send no cookies with the next request.
                 assert "Set-Cookie" not in response.headers, f"{method} {path}: {text!r}"
-    assert_still_in(app, token)
+    assert_signed_in(app, token)

@@ -1,7 +1,7 @@
-"""The newest migration goes up and down on a populated database while requests run.
+"""The newest migration is applied and reverted on a populated database while requests run.
 
-`FRONTDESK_TEST_ACCOUNTS=100000 pytest tests/core/test_migrating_under_load.py` takes the size that
-docs/performance.md tells of.
+`FRONTDESK_TEST_ACCOUNTS=100000 pytest tests/core/test_migrating_under_load.py` uses the size in
+docs/performance.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..rigs.traffic import Client, Ledger, stored_titles, traffic
 
 ACCOUNTS = int(os.environ.get("FRONTDESK_TEST_ACCOUNTS", "2000"))
 EACH = 10
-# Every one of these adds to what the version before knows, so requests go on meanwhile.
+# These migrations only add to the schema, so the previous version keeps working.
 STEPS = ("downgrade", "upgrade")
 
 
@@ -64,20 +64,20 @@ def run(step: str, url: str) -> float:
     return time.monotonic() - began
 
 
-def test_the_newest_step_is_taken_while_requests_run(populated: str, tmp_path: Path) -> None:
-    """Accounts are changed by it: reads of tasks, which are not, go on without a fault."""
+def test_newest_migration_runs_while_requests_are_served(populated: str, tmp_path: Path) -> None:
+    """The migration changes accounts; requests for tasks continue without errors."""
     settings = {"SECRET_KEY": SECRET, "CORE__DATABASE_URL": populated}
-    nobody = Client(0, "a.b.c")
+    anonymous = Client(0, "a.b.c")
     with gunicorn(settings, tmp_path / "log") as port:
-        nobody.port = port
-        with traffic(port, nobody, nobody) as ledger:
+        anonymous.port = port
+        with traffic(port, anonymous, anonymous) as ledger:
             took = {step: run(step, populated) for step in STEPS}
-        kept = stored_titles(port)
+        titles = stored_titles(port)
     print(f"{populated.partition(':')[0]}, {ACCOUNTS} accounts: {took}, {summary(ledger)}")
     assert ledger.statuses("health") == {200}
     assert ledger.statuses("write") <= {201, 503}
     assert ledger.statuses("account") == {401}
-    assert set(ledger.acknowledged) <= kept
+    assert set(ledger.acknowledged) <= titles
     assert ledger.slowest("write") < 5
 
 

@@ -72,7 +72,7 @@ def revisions() -> list[str]:
     return [found.revision for found in reversed(list(script.walk_revisions()))]
 
 
-def test_the_schema_goes_up_and_down_and_up_again(service: Flask) -> None:
+def test_upgrade_downgrade_and_upgrade_give_the_same_schema(service: Flask) -> None:
     run(service, "upgrade")
     everything = tables(service)
     assert everything >= {"frontdesk_tasks", "accounts", "frontdesk_keystore_entries"}
@@ -82,7 +82,7 @@ def test_the_schema_goes_up_and_down_and_up_again(service: Flask) -> None:
     assert tables(service) == everything
 
 
-def test_each_step_can_be_taken_back(service: Flask) -> None:
+def test_each_migration_can_be_downgraded(service: Flask) -> None:
     before = [tables(service)]
     for revision in revisions():
         run(service, "upgrade", revision)
@@ -93,11 +93,11 @@ def test_each_step_can_be_taken_back(service: Flask) -> None:
         assert tables(service) - {"alembic_version"} == before[-1] - {"alembic_version"}
 
 
-def test_the_migrations_and_the_models_agree(url: str) -> None:
+def test_migrations_match_the_models(url: str) -> None:
     settings: Any = Settings(
         SECRET_KEY=SECRET,
         CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"},
-        # Each brings tables that are in the metadata only where it is switched on.
+        # Features with tables that are in the metadata only if the feature is enabled.
         AUTH={"SESSIONS": "on", "MFA": "optional"},
     )
     service = create_app(settings)
@@ -113,7 +113,7 @@ class HostWithEverything(HostSettings):
 
 @pytest.fixture
 def host(url: str) -> Flask:
-    """An application with its own accounts, in a table of another name and with other ids."""
+    """Create an application with its own account model: another table name, other ids."""
     app = Flask("host")
     app.config["SQLALCHEMY_DATABASE_URI"] = url
     db = SQLAlchemy(app)
@@ -134,7 +134,7 @@ def test_all_revisions_run_in_an_application(host: Flask) -> None:
     with connect(host) as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
-    # The revision of the accounts is not taken back: the table is the application's.
+    # The revision of the accounts is not reverted: the table belongs to the application.
     run(host, "downgrade", "0002_accounts")
     assert tables(host) - {"alembic_version"} == {
         "readers",
@@ -145,27 +145,27 @@ def test_all_revisions_run_in_an_application(host: Flask) -> None:
     assert set(metadata.tables) | {"alembic_version"} == tables(host)
 
 
-def test_names_of_constraints_and_indexes_agree(service: Flask) -> None:
-    """What autogenerate does not compare: a later migration drops these by name."""
+def test_names_of_constraints_and_indexes_match(service: Flask) -> None:
+    """Names that autogenerate does not compare: later migrations drop these by name."""
     run(service, "upgrade")
     with connect(service) as connection:
         found = inspect(connection)
         for table in ServiceBase.metadata.tables.values():
             there = {index["name"] for index in found.get_indexes(table.name)}
             assert {index.name for index in table.indexes} <= there, table.name
-            # SQLite does not keep the name of an autoincremented key.
+            # SQLite does not store the name of an autoincremented key.
             assert found.get_pk_constraint(table.name)["name"] in (f"pk_{table.name}", None)
             foreign = {key["name"] for key in found.get_foreign_keys(table.name)}
             assert {key.name for key in table.foreign_key_constraints} == foreign, table.name
 
 
-def test_there_is_one_line_of_revisions() -> None:
+def test_revisions_have_one_head() -> None:
     script = ScriptDirectory(str(migrations_folder()))
     assert len(script.get_heads()) == 1
     assert len(script.get_bases()) == 1
 
 
-def test_migrating_twice_changes_nothing(service: Flask) -> None:
+def test_second_migration_changes_nothing(service: Flask) -> None:
     run(service, "upgrade")
     everything = tables(service)
     run(service, "upgrade")
@@ -184,12 +184,12 @@ def test_machines_that_start_together_migrate_once(url: str) -> None:
 
 
 LONGER = timedelta(seconds=TIMEOUT_SECONDS + 1)
-IS_THERE = "clock_timestamp() - backend_start > %s"
-WAITS_FOR_A_TABLE = "wait_event_type = 'Lock' AND clock_timestamp() - query_start > %s"
+IS_CONNECTED = "clock_timestamp() - backend_start > %s"
+WAITS_FOR_LOCK = "wait_event_type = 'Lock' AND clock_timestamp() - query_start > %s"
 
 
 def wait_for_another(first: psycopg.Connection[Any], condition: str, second: Future[None]) -> None:
-    """Until another connection to the same database is as the condition has it."""
+    """Wait until another connection to the same database meets the condition."""
     asked = (
         "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
         f" AND pid <> pg_backend_pid() AND {condition}"
@@ -202,7 +202,7 @@ def wait_for_another(first: psycopg.Connection[Any], condition: str, second: Fut
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
-def test_whoever_comes_second_waits_for_longer_than_a_silent_server_is_given(
+def test_second_migration_waits_longer_than_the_connection_timeout(
     service: Flask, url: str
 ) -> None:
     first = psycopg.connect(url.replace("+psycopg", ""), autocommit=True)
@@ -210,29 +210,27 @@ def test_whoever_comes_second_waits_for_longer_than_a_silent_server_is_given(
         first.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         second = pool.submit(run, service, "upgrade")
         try:
-            wait_for_another(first, IS_THERE, second)
+            wait_for_another(first, IS_CONNECTED, second)
         finally:
             first.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
         second.result(timeout=60)
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
-def test_a_step_may_take_longer_than_a_silent_server_is_given(service: Flask, url: str) -> None:
+def test_migration_may_take_longer_than_the_connection_timeout(service: Flask, url: str) -> None:
     run(service, "upgrade", "0016_events")
     first = psycopg.connect(url.replace("+psycopg", ""))
     with first, ThreadPoolExecutor() as pool:
         first.execute("LOCK TABLE accounts IN ACCESS SHARE MODE")
         second = pool.submit(run, service, "upgrade")
         try:
-            wait_for_another(first, WAITS_FOR_A_TABLE, second)
+            wait_for_another(first, WAITS_FOR_LOCK, second)
         finally:
             first.rollback()
         second.result(timeout=60)
 
 
-def test_a_failed_migration_leaves_nothing_behind(
-    service: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_migration_is_rolled_back(service: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     run(service, "upgrade", "0001_tasks")
     before = tables(service)
 
@@ -247,14 +245,14 @@ def test_a_failed_migration_leaves_nothing_behind(
     assert tables(service) == before
 
 
-def test_foreign_keys_hold_again_after_a_migration(service: Flask) -> None:
+def test_foreign_keys_are_enforced_after_a_migration(service: Flask) -> None:
     run(service, "upgrade")
     with connect(service) as connection:
         if connection.dialect.name == "sqlite":
             assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
 
 
-def test_what_waits_to_be_sent_is_kept_when_its_subject_is_named_anew(service: Flask) -> None:
+def test_queued_messages_survive_the_renamed_column(service: Flask) -> None:
     run(service, "upgrade", "0007_standing")
     about = "SELECT {} FROM frontdesk_outgoing_messages ORDER BY id"
     with connect(service) as connection:
@@ -283,24 +281,24 @@ def test_what_waits_to_be_sent_is_kept_when_its_subject_is_named_anew(service: F
             7,
             None,
         ]
-        # Its deliveries go with it again.
+        # Deleting the notification deletes its deliveries again.
         connection.exec_driver_sql("DELETE FROM frontdesk_notifications")
         assert connection.exec_driver_sql("SELECT count(*) FROM frontdesk_deliveries").scalar() == 0
 
 
 def add_profile(service: Flask, account_id: int, gender: str | None) -> int:
-    """With its account; tells the id that the database has given it."""
+    """Add an account with a profile and return the profile's id."""
     with connect(service) as connection:
         moment = "2030-01-01 00:00:00"
         connection.exec_driver_sql(
             "INSERT INTO accounts (id, email, status, role, created_at)"
             f" VALUES ({account_id}, '{account_id}@example.com', 'active', 'user', '{moment}')"
         )
-        said = "NULL" if gender is None else f"'{gender}'"
+        value = "NULL" if gender is None else f"'{gender}'"
         added = connection.exec_driver_sql(
             "INSERT INTO frontdesk_profiles (account_id, first_name, last_name, date_of_birth,"
             " gender, marital_status, extra, created_at, updated_at)"
-            f" VALUES ({account_id}, 'Ada', 'King', '1815-12-10', {said}, 'married', '{{}}',"
+            f" VALUES ({account_id}, 'Ada', 'King', '1815-12-10', {value}, 'married', '{{}}',"
             f" '{moment}', '{moment}') RETURNING id"
         ).scalar_one()
         connection.commit()
@@ -319,7 +317,7 @@ def genders(service: Flask) -> list[str | None]:
         return list(found.scalars())
 
 
-def test_profiles_may_lack_what_they_had_to_have_and_must_have_it_again(service: Flask) -> None:
+def test_migration_makes_profile_fields_optional_and_required_again(service: Flask) -> None:
     run(service, "upgrade", "0013_profiles_nullable-1")
     last = [add_profile(service, number, "female") for number in (1, 2)][-1]
     delete_profile(service, last)
@@ -330,7 +328,7 @@ def test_profiles_may_lack_what_they_had_to_have_and_must_have_it_again(service:
     assert genders(service) == ["female", ""]
 
 
-def test_the_room_for_longer_hashes_costs_no_account_anything(service: Flask) -> None:
+def test_longer_hash_column_keeps_all_accounts(service: Flask) -> None:
     run(service, "upgrade", "0014_longer_hashes-1")
     add_profile(service, 7, "female")
     run(service, "upgrade", "0014_longer_hashes")
@@ -345,8 +343,8 @@ def test_the_room_for_longer_hashes_costs_no_account_anything(service: Flask) ->
     assert genders(service) == ["female"]
 
 
-def test_a_hosts_own_table_of_accounts_keeps_what_we_do_not_know(service: Flask) -> None:
-    """A copy of it would lose its trigger; on PostgreSQL the column grows where it is."""
+def test_migration_keeps_unknown_columns_and_triggers_of_accounts(service: Flask) -> None:
+    """The table is not copied, which would lose triggers; only PostgreSQL changes the column."""
     run(service, "upgrade", "0014_longer_hashes-1")
     with connect(service) as connection:
         connection.exec_driver_sql("ALTER TABLE accounts ADD COLUMN nickname VARCHAR(20)")

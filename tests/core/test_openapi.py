@@ -84,7 +84,7 @@ def schema_named(name: str) -> type[Schema]:
     return found
 
 
-def test_the_document_is_valid_openapi_3_1(document: dict[str, Any]) -> None:
+def test_document_is_valid_openapi_3_1(document: dict[str, Any]) -> None:
     assert document["openapi"] == "3.1.0"
     assert [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
 
@@ -102,9 +102,7 @@ def test_every_route_is_documented(app: Flask, document: dict[str, Any]) -> None
     assert {name for name, _ in operations(document)} == served | current
 
 
-def test_the_routes_of_the_interface_are_written_as_it_writes_them(
-    document: dict[str, Any],
-) -> None:
+def test_paths_are_documented_as_in_the_contract(document: dict[str, Any]) -> None:
     written = {f"{method} {path}" for path, methods in ROUTES.items() for method in methods.split()}
     prefix = "/api/v1"
     documented = {
@@ -115,7 +113,7 @@ def test_the_routes_of_the_interface_are_written_as_it_writes_them(
     assert documented & (missing_a_slash - written) == set()
 
 
-def test_nothing_takes_a_hint_or_a_secret_question(document: dict[str, Any]) -> None:
+def test_no_schema_has_a_password_hint_or_secret_question(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"].values()
     names = {name for schema in schemas for name in schema.get("properties", {})}
     assert "password" in names
@@ -128,9 +126,7 @@ def path_parameters(described: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for each in described.get("parameters", []) if each["in"] == "path"]
 
 
-def test_a_malformed_id_is_answered_with_a_documented_code(
-    api: Api, document: dict[str, Any]
-) -> None:
+def test_malformed_id_returns_a_documented_code(api: Api, document: dict[str, Any]) -> None:
     tried = 0
     for name, described in operations(document):
         method, path = name.split()
@@ -150,7 +146,7 @@ def test_a_malformed_id_is_answered_with_a_documented_code(
     assert tried >= 32
 
 
-def test_a_path_that_takes_any_text_promises_no_malformed_one(document: dict[str, Any]) -> None:
+def test_path_with_any_text_documents_no_malformed_id(document: dict[str, Any]) -> None:
     described = dict(operations(document))["GET /api/v1/workspaces/{workspace_slug}"]
     assert (
         "not_found"
@@ -168,9 +164,7 @@ def test_allow_names_the_documented_methods_of_every_path(
             assert allowed - {"HEAD", "OPTIONS"} == documented, path
 
 
-def test_every_operation_has_a_summary_a_tag_and_a_name_of_its_own(
-    document: dict[str, Any],
-) -> None:
+def test_every_operation_has_a_summary_a_tag_and_a_unique_name(document: dict[str, Any]) -> None:
     names = [described["operationId"] for _, described in operations(document)]
     assert len(names) == len(set(names))
     tags = {tag["name"] for tag in document["tags"]}
@@ -201,7 +195,7 @@ def test_everything_is_described(document: dict[str, Any]) -> None:
     assert bare == []
 
 
-def test_operations_are_named_as_a_client_would_call_them(document: dict[str, Any]) -> None:
+def test_operations_have_names_for_client_functions(document: dict[str, Any]) -> None:
     names = [described["operationId"] for _, described in operations(document)]
     assert set(names) >= {"health", "login", "getAccount", "listTasks", "getWorkspaceProfile"}
     for name in names:
@@ -210,7 +204,7 @@ def test_operations_are_named_as_a_client_would_call_them(document: dict[str, An
         assert len(words) == len({word.lower() for word in words}), f"{name} stutters"
 
 
-def test_every_operation_says_what_it_answers(document: dict[str, Any]) -> None:
+def test_every_operation_documents_its_response(document: dict[str, Any]) -> None:
     for name, described in operations(document):
         good = [status for status in described["responses"] if status[0] in "23"]
         assert good, name
@@ -218,7 +212,7 @@ def test_every_operation_says_what_it_answers(document: dict[str, Any]) -> None:
             assert status[0] == "3" or described["responses"][status]["content"], name
 
 
-def test_every_answer_names_the_headers_that_it_carries(document: dict[str, Any]) -> None:
+def test_every_response_documents_its_headers(document: dict[str, Any]) -> None:
     for name, described in operations(document):
         for status, response in described["responses"].items():
             assert "X-Request-ID" in response["headers"], name
@@ -228,14 +222,14 @@ def test_every_answer_names_the_headers_that_it_carries(document: dict[str, Any]
     assert "ETag" in inbox["304"]["headers"]
 
 
-def test_the_document_names_the_services_own_address(make_app: MakeApp) -> None:
+def test_document_names_the_url_of_the_service(make_app: MakeApp) -> None:
     servers = Api(make_app()).get("/openapi.json").json["servers"]
     assert servers == [{"url": "/"}]
     app = make_app(CORE__PUBLIC_URL="https://api.example.com/")
     assert Api(app).get("/openapi.json").json["servers"] == [{"url": "https://api.example.com"}]
 
 
-def test_every_example_is_what_its_schema_says(document: dict[str, Any]) -> None:
+def test_every_example_matches_its_schema(document: dict[str, Any]) -> None:
     for name, described in operations(document):
         parts = [described.get("requestBody", {}), *described["responses"].values()]
         for content in (each for part in parts for each in part.get("content", {}).values()):
@@ -260,7 +254,7 @@ def unknown_in(example: Any, schema: dict[str, Any], document: dict[str, Any]) -
     return set(beyond).union(*inside)
 
 
-def test_a_closed_set_is_one_named_enum(document: dict[str, Any]) -> None:
+def test_each_enum_is_one_named_schema(document: dict[str, Any]) -> None:
     named = {
         name: schema["enum"]
         for name, schema in document["components"]["schemas"].items()
@@ -276,7 +270,7 @@ def test_a_closed_set_is_one_named_enum(document: dict[str, Any]) -> None:
     assert len(everywhere) == len(named), "an enum stands where it has no name"
 
 
-def test_an_operation_names_the_codes_that_it_may_answer_with(document: dict[str, Any]) -> None:
+def test_operation_documents_its_error_codes(document: dict[str, Any]) -> None:
     codes = document["components"]["schemas"]["GetTaskProblemCode"]["enum"]
     assert codes == ["not_found", "task_not_found", "unavailable", "validation_error"]
     for name, described in operations(document):
@@ -288,12 +282,12 @@ def test_an_operation_names_the_codes_that_it_may_answer_with(document: dict[str
                     assert content["schema"] == where, f"{name}: {status}"
 
 
-def test_nothing_stands_beside_a_reference(document: dict[str, Any]) -> None:
+def test_references_have_no_sibling_keys(document: dict[str, Any]) -> None:
     assert [each for each in every_dict(document) if "$ref" in each and len(each) > 1] == []
     assert [each for each in every_dict(document) if "nullable" in each] == []
 
 
-def test_what_may_be_left_out_is_not_required(document: dict[str, Any]) -> None:
+def test_optional_properties_are_not_required(document: dict[str, Any]) -> None:
     """Nor has it a default: generators make one that is always there of it."""
     schemas = document["components"]["schemas"]
     for schema in schemas.values():
@@ -333,7 +327,7 @@ TAKEN = [
 
 
 @for_each(("name", "sent"), REFUSED)
-def test_the_document_refuses_what_the_service_refuses(
+def test_document_rejects_what_the_service_rejects(
     document: dict[str, Any], name: str, sent: dict[str, Any]
 ) -> None:
     assert not validator(document["components"]["schemas"][name], document).is_valid(sent)
@@ -341,21 +335,21 @@ def test_the_document_refuses_what_the_service_refuses(
 
 
 @for_each(("name", "sent"), TAKEN)
-def test_the_document_takes_what_the_service_takes(
+def test_document_accepts_what_the_service_accepts(
     document: dict[str, Any], name: str, sent: dict[str, Any]
 ) -> None:
     assert validator(document["components"]["schemas"][name], document).is_valid(sent)
     assert schema_named(name)().validate(sent) == {}
 
 
-def test_a_picture_is_no_empty_file(document: dict[str, Any]) -> None:
+def test_avatar_is_not_an_empty_file(document: dict[str, Any]) -> None:
     avatar = document["components"]["schemas"]["AvatarFile"]["properties"]["avatar"]
     assert (avatar["format"], avatar["minLength"]) == ("binary", 1)
     picture = document["paths"]["/api/v1/profiles/avatars/{name}"]["get"]["responses"]
     assert picture["200"]["content"].keys() == {"image/jpeg", "image/png"}
 
 
-def test_an_items_two_ids_are_told_apart(document: dict[str, Any]) -> None:
+def test_the_two_ids_of_an_inbox_item_are_described(document: dict[str, Any]) -> None:
     paths = document["paths"]
     item = paths["/api/v1/notifications/{notification_id}"]
     mark = paths["/api/v1/notifications/{notification_id}/mark"]
@@ -366,7 +360,7 @@ def test_an_items_two_ids_are_told_apart(document: dict[str, Any]) -> None:
     assert mark["patch"]["parameters"][0]["description"].startswith("`notification_id` of")
 
 
-def test_every_operation_says_how_it_fails(document: dict[str, Any]) -> None:
+def test_every_operation_documents_its_errors(document: dict[str, Any]) -> None:
     for name, described in operations(document):
         failures = {status for status in described["responses"] if status[0] in "45"}
         expected = {"503"}
@@ -380,7 +374,7 @@ def test_every_operation_says_how_it_fails(document: dict[str, Any]) -> None:
             assert content.keys() & {"application/problem+json", "application/json"}, name
 
 
-def test_every_body_and_every_answer_has_an_example(document: dict[str, Any]) -> None:
+def test_every_body_and_every_response_has_an_example(document: dict[str, Any]) -> None:
     for name, described in operations(document):
         bodies = [described["requestBody"]["content"]] if "requestBody" in described else []
         answers = [
@@ -401,7 +395,7 @@ def test_protected_operations_name_the_bearer_scheme(app: Flask, document: dict[
     assert "DELETE /api/v1/logout" in secured
 
 
-def test_the_token_is_handed_out_by_the_login(document: dict[str, Any]) -> None:
+def test_bearer_scheme_names_the_login_as_token_url(document: dict[str, Any]) -> None:
     login = document["components"]["securitySchemes"]["login"]
     assert login["flows"]["password"] == {"tokenUrl": "/api/v1/login", "scopes": {}}
     for name, described in operations(document):
@@ -410,24 +404,24 @@ def test_the_token_is_handed_out_by_the_login(document: dict[str, Any]) -> None:
     assert {"login": []} in document["paths"]["/api/v1/logout"]["delete"]["security"]
 
 
-def test_the_prefix_moves_the_document_and_its_paths(make_app: MakeApp) -> None:
+def test_prefix_applies_to_the_document_and_its_paths(make_app: MakeApp) -> None:
     api = Api(make_app(CORE__API_V1_STR="/somewhere/v7"), "/somewhere/v7")
     document = api.get("/openapi.json").json
     assert {path[: len("/somewhere/v7/")] for path in document["paths"]} == {"/somewhere/v7/"}
 
 
-def test_the_document_has_the_projects_name(make_app: MakeApp) -> None:
+def test_document_has_the_name_of_the_project(make_app: MakeApp) -> None:
     api = Api(make_app(CORE__PROJECT_NAME="Reception"))
     assert api.get("/openapi.json").json["info"]["title"] == "Reception"
 
 
-def test_a_hosts_own_schemas_are_those_of_the_document(document: dict[str, Any]) -> None:
+def test_document_uses_the_schemas_of_the_application(document: dict[str, Any]) -> None:
     create = document["paths"]["/api/v1/tasks/"]["post"]["requestBody"]["content"]
     assert create["application/json"]["schema"] == {"$ref": "#/components/schemas/TaskCreate"}
     assert document["components"]["schemas"]["TaskCreate"]["required"] == ["title"]
 
 
-def test_a_parameter_is_never_null(document: dict[str, Any]) -> None:
+def test_no_parameter_is_nullable(document: dict[str, Any]) -> None:
     parameters = [each for _, described in operations(document) for each in described["parameters"]]
     texts = [each["name"] for each in parameters if "null" in str(each["schema"])]
     assert texts == []

@@ -1,4 +1,4 @@
-"""Headers of our pages and of a sign-out, which API data and an application's own pages lack."""
+"""Headers of Frontdesk's pages and of sign-outs, which other responses do not have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..rigs.hosts import HostSettings, plain_app
     ("path", "status"),
     [("/sign-in", 200), ("/nowhere", 404), ("/api/v1/docs", 200), ("/account", 303)],
 )
-def test_pages_are_isolated_and_ask_for_no_device(app: Flask, path: str, status: int) -> None:
+def test_pages_are_isolated_and_request_no_device(app: Flask, path: str, status: int) -> None:
     answer = app.test_client().get(path, base_url=HOST, headers={"Accept": "text/html"})
     assert answer.status_code == status
     is_page = status != 303
@@ -39,15 +39,13 @@ def test_permissions_policy_denies_devices_and_keeps_passkeys(app: Flask) -> Non
 
 
 @for_each("path", ["/health", "/openapi.json", "/account"])
-def test_data_is_shown_by_clients_on_other_origins(api: Api, ada: Person, path: str) -> None:
+def test_clients_on_other_origins_can_show_data(api: Api, ada: Person, path: str) -> None:
     headers = ada.api().get(path).headers
     assert not PAGE_HEADERS.keys() & set(dict(headers))
     assert "Clear-Site-Data" not in headers
 
 
-def test_every_sign_out_clears_the_http_cache_and_nothing_else(
-    make_app: MakeApp, person: MakePerson
-) -> None:
+def test_every_sign_out_clears_only_the_http_cache(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(AUTH__COOKIE_SESSIONS="on")
     ada = person("ada", into=app)
     browser = CookieBrowser(app)
@@ -62,7 +60,7 @@ def test_every_sign_out_clears_the_http_cache_and_nothing_else(
         assert answer.headers.getlist("Clear-Site-Data") == ['"cache"']
 
 
-def test_an_applications_own_pages_are_left_alone() -> None:
+def test_pages_of_an_application_get_no_headers() -> None:
     class Settings(HostSettings):
         AUTH = AuthSettings(BCRYPT_ROUNDS=4, COOKIE_SESSIONS="alone")
 

@@ -1,4 +1,4 @@
-"""Where links to pages lead: to the client that somebody has named, or to the console."""
+"""The host of links to pages: the configured client, or the console."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from ..rigs.hosts import plain_app
 
 URL = "https://desk.example.com"
 CLIENT = "https://app.example.com"
-NOBODYS = "http://localhost:3000"
+DEFAULT = "http://localhost:3000"
 
 
 @pytest.mark.parametrize(
     ("settings", "host"),
     [
-        ({}, NOBODYS),
+        ({}, DEFAULT),
         ({"CORE__PUBLIC_URL": URL}, URL),
         ({"CORE__PUBLIC_URL": URL, "CORE__CONSOLE_PATH": "/desk"}, f"{URL}/desk"),
-        ({"CORE__PUBLIC_URL": URL, "CORE__CONSOLE_ENABLED": "false"}, NOBODYS),
+        ({"CORE__PUBLIC_URL": URL, "CORE__CONSOLE_ENABLED": "false"}, DEFAULT),
         ({"CORE__PUBLIC_URL": URL, "CORE__CLIENT_HOST": CLIENT}, CLIENT),
-        # Said, though it is the default.
-        ({"CORE__PUBLIC_URL": URL, "CORE__CLIENT_HOST": NOBODYS}, NOBODYS),
+        # Set explicitly to the default.
+        ({"CORE__PUBLIC_URL": URL, "CORE__CLIENT_HOST": DEFAULT}, DEFAULT),
     ],
 )
-def test_mails_of_the_service(
+def test_emails_of_the_service_link_to_the_configured_host(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox, settings: dict[str, str], host: str
 ) -> None:
     app = make_app(**settings)
@@ -58,20 +58,20 @@ def test_mails_of_the_service(
         assert f"{host}/?token=" in preview.text
 
 
-def test_passkeys_belong_to_where_the_pages_are(make_app: MakeApp) -> None:
+def test_passkeys_belong_to_the_host_of_the_pages(make_app: MakeApp) -> None:
     def party(**settings: str) -> tuple[str, list[str]]:
         with make_app(AUTH__PASSKEYS="on", **settings).app_context():
             found = service(RelyingParty)
             return found.id, list(found.origins)
 
-    ours = party(CORE__PUBLIC_URL=URL, CORE__CONSOLE_PATH="/desk")
-    assert ours == ("desk.example.com", [URL])
-    theirs = party(CORE__PUBLIC_URL=URL, CORE__CLIENT_HOST=CLIENT)
-    assert theirs == ("app.example.com", [CLIENT])
+    console = party(CORE__PUBLIC_URL=URL, CORE__CONSOLE_PATH="/desk")
+    assert console == ("desk.example.com", [URL])
+    client = party(CORE__PUBLIC_URL=URL, CORE__CLIENT_HOST=CLIENT)
+    assert client == ("app.example.com", [CLIENT])
 
 
 def link_of(**core: Any) -> str:
-    """Of a host that says this of itself."""
+    """Return the link in an email of an application with these settings."""
     app, db = plain_app(SECRET_KEY="a secret for this host alone, which is long enough")
     app.config["FRONTDESK"] = {"CORE": core}
     frontdesk: Frontdesk[Account] = Frontdesk()
@@ -86,17 +86,15 @@ def link_in(app: Flask) -> str:
     return link
 
 
-def test_a_host_says_whether_it_has_the_console() -> None:
-    assert link_of(PUBLIC_URL=URL) == f"{NOBODYS}/reset?token=T0"
+def test_links_depend_on_whether_the_console_is_mounted() -> None:
+    assert link_of(PUBLIC_URL=URL) == f"{DEFAULT}/reset?token=T0"
     assert link_of(PUBLIC_URL=URL, CONSOLE_PATH="/desk") == f"{URL}/desk/reset?token=T0"
     assert link_of(PUBLIC_URL=URL, CONSOLE_ENABLED=True) == f"{URL}/reset?token=T0"
     both = {"PUBLIC_URL": URL, "CONSOLE_ENABLED": True, "CLIENT_HOST": CLIENT}
     assert link_of(**both) == f"{CLIENT}/reset?token=T0"
 
 
-def test_what_nobody_has_said_is_known_however_settings_are_written(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unset_host_is_recognized_in_all_forms_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     class Flat(CoreSettings, AuthSettings, BaseSettings):
         model_config = SettingsConfigDict(extra="ignore")
 
@@ -116,10 +114,10 @@ def test_what_nobody_has_said_is_known_however_settings_are_written(
     assert host(Plain()) == URL
     monkeypatch.setenv("PUBLIC_URL", URL)
     assert (host(load(Flat)), host(load(Named))) == (URL, CLIENT)
-    monkeypatch.setenv("CLIENT_HOST", NOBODYS)
-    assert host(load(Flat)) == NOBODYS
+    monkeypatch.setenv("CLIENT_HOST", DEFAULT)
+    assert host(load(Flat)) == DEFAULT
     monkeypatch.setenv("CORE__PROJECT_NAME", "Library")
     assert host(load(Composed)) == URL
     assert service_settings(load(Composed)).core.PROJECT_NAME == "Library"
-    monkeypatch.setenv("CORE__CLIENT_HOST", NOBODYS)
-    assert host(load(Composed)) == NOBODYS
+    monkeypatch.setenv("CORE__CLIENT_HOST", DEFAULT)
+    assert host(load(Composed)) == DEFAULT

@@ -37,7 +37,7 @@ def found(app: Flask) -> list[str]:
 
 @only_on("postgresql")
 @pytest.mark.parametrize("pooled", ["transaction"], indirect=True)
-def test_transaction_mode_is_named_by_the_start_and_the_doctor(
+def test_transaction_mode_is_reported_at_startup_and_by_the_doctor(
     make_app: MakeApp, pooled: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = make_app(CORE__DATABASE_URL=pooled)
@@ -49,7 +49,7 @@ def test_transaction_mode_is_named_by_the_start_and_the_doctor(
 
 @only_on("postgresql")
 @pytest.mark.parametrize("pooled", ["transaction"], indirect=True)
-def test_transaction_mode_stops_a_start_that_refuses_dangers(
+def test_transaction_mode_stops_a_strict_startup(
     pooled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {
@@ -73,14 +73,14 @@ def test_migrations_refuse_transaction_mode_and_leave_no_lock(
     assert result.exit_code == 1
     assert "connect to PostgreSQL directly. Migrations hold a lock" in capsys.readouterr().err
     # Other tests migrate other databases of the same server.
-    held = sa.text(
+    locks = sa.text(
         "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database"
         " WHERE locktype = 'advisory' AND objid = :key AND datname = current_database()"
     )
     direct = make_app()
     with direct.app_context(), direct.extensions["sqlalchemy"].engine.connect() as connection:
         # pg_locks shows the lower half of the key.
-        assert connection.scalar(held, {"key": MIGRATION_LOCK % 2**32}) == 0
+        assert connection.scalar(locks, {"key": MIGRATION_LOCK % 2**32}) == 0
 
 
 @only_on("postgresql")
@@ -92,7 +92,7 @@ def test_migrations_run_in_session_mode(make_app: MakeApp, pooled: str) -> None:
 
 @only_on("postgresql")
 @pytest.mark.parametrize("pooled", ["session"], indirect=True)
-def test_session_mode_is_no_finding(
+def test_session_mode_is_not_reported(
     make_app: MakeApp, pooled: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = make_app(CORE__DATABASE_URL=pooled)
@@ -101,7 +101,7 @@ def test_session_mode_is_no_finding(
 
 
 @only_on("postgresql")
-def test_direct_connections_are_no_finding(make_app: MakeApp, backend: Backend) -> None:
+def test_direct_connections_are_not_reported(make_app: MakeApp, backend: Backend) -> None:
     assert found(make_app()) == []
     engine = sa.create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none")
     assert pooler_problem(engine) is None
@@ -133,14 +133,14 @@ def test_clients_of_one_pool_get_their_own_responses(
         account = client.client.get(
             "/api/v1/account", headers={"Authorization": f"Bearer {client.token}"}
         )
-        ours = (posted.json or {}).get("title") == title
-        return max(posted.status_code, account.status_code), ours and (account.json or {}).get(
+        own_tasks = (posted.json or {}).get("title") == title
+        return max(posted.status_code, account.status_code), own_tasks and (account.json or {}).get(
             "email"
         ) == email
 
     with ThreadPoolExecutor(8) as pool:
-        told = set(pool.map(ask, range(400)))
-    assert told == {(201, True)}
+        emails = set(pool.map(ask, range(400)))
+    assert emails == {(201, True)}
     for app in apps:
         close_connections(app)
 

@@ -34,30 +34,30 @@ def send(api: Api, status: int, body: bytes | str, **headers: str) -> Answer:
     return api.post("/tasks/", status, data=body, headers={**JSON, **headers})
 
 
-def test_an_unknown_route(api: Api) -> None:
+def test_unknown_route_is_a_404(api: Api) -> None:
     assert_problem(api.get("/nowhere", 404), 404, "not_found")
 
 
-def test_a_wrong_method_is_told_the_right_ones(api: Api) -> None:
+def test_wrong_method_is_a_405_with_allow(api: Api) -> None:
     answer = api.put("/tasks/1", 405)
     assert_problem(answer, 405, "method_not_allowed")
     assert set(answer.headers["Allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
 
 
 @for_each("path", ["/tasks", "/workspaces", "/notifications", "/garden/profiles"])
-def test_a_wrong_method_on_a_collection_without_its_slash(api: Api, path: str) -> None:
+def test_wrong_method_on_a_collection_without_slash_is_a_405(api: Api, path: str) -> None:
     answer = api.send("PATCH", path, 405)
     assert_problem(answer, 405, "method_not_allowed")
     assert "GET" in answer.headers["Allow"]
 
 
 @for_each("method", ["PROPFIND", "X" * 100])
-def test_a_method_that_nobody_knows(api: Api, method: str) -> None:
+def test_unknown_method_is_a_405(api: Api, method: str) -> None:
     answer = Api(api.app, "").send(method, "/api/v1/health", 405)
     assert_problem(answer, 405, "method_not_allowed")
 
 
-def test_a_body_over_a_mebibyte(api: Api) -> None:
+def test_body_above_one_mebibyte_is_a_413(api: Api) -> None:
     body = '{"title": "' + "x" * 1024 * 1024 + '"}'
     assert_problem(send(api, 413, body), 413, "too_large")
 
@@ -80,12 +80,12 @@ def test_a_body_over_a_mebibyte(api: Api) -> None:
         b"\0",
     ],
 )
-def test_a_body_that_is_not_json(api: Api, body: bytes) -> None:
+def test_invalid_json_is_a_400(api: Api, body: bytes) -> None:
     assert_problem(send(api, 400, body), 400, "malformed_json")
     assert api.get("/tasks/").json == []
 
 
-def test_nesting_is_read_to_64_levels_and_no_deeper(api: Api) -> None:
+def test_json_is_limited_to_64_levels(api: Api) -> None:
     def nested(levels: int) -> str:
         return '{"title": "x", "more": ' + "[" * (levels - 1) + "]" * (levels - 1) + "}"
 
@@ -94,27 +94,27 @@ def test_nesting_is_read_to_64_levels_and_no_deeper(api: Api) -> None:
     assert_problem(send(api, 400, "[" * 100_000), 400, "malformed_json")
 
 
-def test_brackets_in_a_text_are_no_nesting(api: Api) -> None:
+def test_brackets_in_a_string_do_not_count_as_nesting(api: Api) -> None:
     send(api, 201, '{"title": "\\"' + "[{" * 90 + '"}')
 
 
 @for_each("body", ["[]", '"text"', "1", "null", "true", "[[]]"])
-def test_json_that_is_no_object(api: Api, body: str) -> None:
+def test_json_must_be_an_object(api: Api, body: str) -> None:
     assert_problem(send(api, 422, body), 422, "validation_error")
 
 
 @for_each("kind", ["text/plain", "application/xml", "multipart/form-data", "x"])
-def test_another_content_type(api: Api, kind: str) -> None:
+def test_unsupported_content_type_is_a_415(api: Api, kind: str) -> None:
     answer = api.post("/tasks/", 415, data='{"title": "x"}', headers={"Content-Type": kind})
     assert_problem(answer, 415, "unsupported_media_type")
 
 
 @for_each("kind", ["application/json; charset=utf-8", "application/merge-patch+json"])
-def test_other_names_for_json(api: Api, kind: str) -> None:
+def test_json_content_types_are_accepted(api: Api, kind: str) -> None:
     api.post("/tasks/", 201, data='{"title": "x"}', headers={"Content-Type": kind})
 
 
-def test_an_empty_body_lacks_what_is_required(api: Api) -> None:
+def test_empty_body_lacks_required_fields(api: Api) -> None:
     answer = api.post("/tasks/", 422)
     assert_problem(answer, 422, "validation_error")
     assert answer.detail == "Validation error"
@@ -123,7 +123,7 @@ def test_an_empty_body_lacks_what_is_required(api: Api) -> None:
 
 
 @pytest.mark.parametrize("kind", ["application/json", ""])
-def test_no_body_is_not_an_empty_object(api: Api, kind: str) -> None:
+def test_missing_body_is_not_an_empty_object(api: Api, kind: str) -> None:
     api.post("/tasks/", 201, json={"title": "Water the plants"})
     for body in (b"", b" \n"):
         answer = api.patch("/tasks/1", 422, data=body, content_type=kind)
@@ -131,7 +131,7 @@ def test_no_body_is_not_an_empty_object(api: Api, kind: str) -> None:
     assert api.patch("/tasks/1", json={}).json["title"] == "Water the plants"
 
 
-def test_a_profile_is_not_changed_by_no_body(ada: Person) -> None:
+def test_missing_body_changes_no_profile(ada: Person) -> None:
     assert ada.api().put("/profiles", 422).faults == ["json:"]
 
 
@@ -152,23 +152,23 @@ def test_required_texts_must_not_be_blank(person: MakePerson, blanks: str) -> No
 
 
 @for_each("title", ["🎉", "東京", " .", "\u2800?"])
-def test_few_characters_may_say_it(api: Api, title: str) -> None:
+def test_short_titles_are_accepted(api: Api, title: str) -> None:
     api.post("/tasks/", 201, json={"title": title})
 
 
-def test_faults_of_all_places_come_at_once(api: Api) -> None:
+def test_errors_of_all_locations_are_returned_together(api: Api) -> None:
     body: dict[str, Any] = {"title": "", "done": "maybe"}
     answer = api.post("/tasks/", 422, json=body, headers={"X-Owner": "o" * 256})
     assert answer.faults == ["headers:X-Owner", "json:title", "json:done"]
 
 
-def test_a_parameter_given_twice(api: Api) -> None:
+def test_repeated_parameter_is_rejected(api: Api) -> None:
     assert api.get("/tasks/?limit=1&limit=2", 422).faults == ["query:limit"]
 
 
-def test_an_unexpected_error_tells_nothing(make_app: MakeApp) -> None:
+def test_unexpected_error_reveals_nothing(make_app: MakeApp) -> None:
     app = make_app()
-    # As a server has it: a testing application would let the exception through.
+    # As on a server: in testing mode the exception would propagate.
     app.testing = False
 
     @app.get("/fail")
@@ -181,7 +181,7 @@ def test_an_unexpected_error_tells_nothing(make_app: MakeApp) -> None:
     assert "RuntimeError" not in answer.response.text
 
 
-def test_a_row_that_somebody_else_has_deleted_meanwhile_is_a_conflict(make_app: MakeApp) -> None:
+def test_concurrently_deleted_row_is_a_conflict(make_app: MakeApp) -> None:
     app = make_app()
     db = app.extensions["sqlalchemy"]
 
@@ -190,8 +190,8 @@ def test_a_row_that_somebody_else_has_deleted_meanwhile_is_a_conflict(make_app: 
         db.session().expire_on_commit = False
         task = db.session.get_one(Task, 1)
         db.session.commit()
-        with db.engine.begin() as somebody_else:
-            somebody_else.execute(delete(Task))
+        with db.engine.begin() as other_connection:
+            other_connection.execute(delete(Task))
         task.title = "changed too late"
         db.session.commit()
         return "changed"
@@ -201,7 +201,7 @@ def test_a_row_that_somebody_else_has_deleted_meanwhile_is_a_conflict(make_app: 
     assert_problem(Api(app, "").get("/late", 409), 409, "conflict")
 
 
-def test_a_lost_table_is_an_error_of_ours_and_tells_nothing(app: Flask, api: Api) -> None:
+def test_missing_table_is_a_server_error_that_reveals_nothing(app: Flask, api: Api) -> None:
     with app.app_context():
         engine = app.extensions["sqlalchemy"].engine
         with engine.begin() as connection:
@@ -213,12 +213,12 @@ def test_a_lost_table_is_an_error_of_ours_and_tells_nothing(app: Flask, api: Api
             connection.exec_driver_sql("ALTER TABLE lost RENAME TO frontdesk_tasks")
 
 
-def test_a_401_says_which_scheme(app: Flask) -> None:
+def test_401_names_the_scheme(app: Flask) -> None:
     with app.app_context():
         assert problem_response(Unauthorized()).headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_429_says_for_how_long(app: Flask) -> None:
+def test_429_has_retry_after(app: Flask) -> None:
     with app.app_context():
         assert problem_response(TooManyRequests(7)).headers["Retry-After"] == "7"
 
@@ -238,7 +238,7 @@ def host(backend: Backend) -> Flask:
     return make_host(backend.database_url)
 
 
-def test_our_routes_answer_in_our_form_in_a_foreign_host(host: Flask) -> None:
+def test_frontdesk_routes_return_problem_documents_in_an_application(host: Flask) -> None:
     api = Api(host, "/desk")
     assert_problem(api.get("/tasks/1", 404), 404, "task_not_found")
     assert_problem(api.post("/tasks/", 422, json={}), 422, "validation_error")
@@ -249,7 +249,7 @@ def test_our_routes_answer_in_our_form_in_a_foreign_host(host: Flask) -> None:
     assert api.get("/health").json["project"] == "Host"
 
 
-def test_an_unexpected_error_of_ours_tells_nothing_in_a_foreign_host(
+def test_unexpected_error_reveals_nothing_in_an_application(
     host: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -271,7 +271,7 @@ def test_an_unexpected_error_of_ours_tells_nothing_in_a_foreign_host(
         ("GET", "/own", 500, "host: broken"),
     ],
 )
-def test_a_foreign_hosts_own_routes_stay_its_own(
+def test_error_handlers_of_an_application_are_unchanged(
     host: Flask, method: str, path: str, status: int, text: str
 ) -> None:
     answer = Api(host, "").send(method, path, status)
@@ -281,7 +281,7 @@ def test_a_foreign_hosts_own_routes_stay_its_own(
 
 
 @for_each(("size", "status"), [(1024 * 1024, 201), (1024 * 1024 + 1, 413)])
-def test_the_limit_is_exact(api: Api, size: int, status: int) -> None:
+def test_body_limit_is_exact(api: Api, size: int, status: int) -> None:
     body = '{"title": "x"'
     send(api, status, body + " " * (size - len(body) - 1) + "}")
 
@@ -298,7 +298,7 @@ class Wish(RequestSchema):
 
 
 @pytest.mark.parametrize(
-    ("field", "told"),
+    ("field", "location"),
     [
         ("until", "query:until"),
         ("names.0", "json:names.0"),
@@ -306,12 +306,12 @@ class Wish(RequestSchema):
         ("", "json:"),
     ],
 )
-def test_a_fault_that_a_service_finds_is_told_with_the_place_that_carries_the_field(
-    api: Api, field: str, told: str
+def test_error_of_a_service_names_the_location_of_the_field(
+    api: Api, field: str, location: str
 ) -> None:
     @takes(json=Wish, query=Filter)
     def view(**_sent: Any) -> str:
         raise Invalid.about(field, "Not this one.")
 
     api.app.add_url_rule("/api/v1/wishes", view_func=view, methods=["POST"])
-    assert api.post("/wishes", 422, json={}).faults == [told]
+    assert api.post("/wishes", 422, json={}).faults == [location]

@@ -1,4 +1,4 @@
-"""Leased jobs, on a table that has them: data exports."""
+"""Leased jobs, tested with the table of data exports."""
 
 from __future__ import annotations
 

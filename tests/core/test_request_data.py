@@ -1,4 +1,4 @@
-"""What a view gets of the query."""
+"""The query parameters that a view receives."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def responses_to(*queries: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_view_that_changes_its_query_changes_no_later_request() -> None:
+def test_query_changed_by_a_view_affects_no_later_request() -> None:
     pages = responses_to("limit=7", "limit=8", "limit=7")
     assert [(page["limit"], page["offset"]) for page in pages] == [(7, 1), (8, 1), (7, 1)]
 
 
 @pytest.mark.parametrize("query", ["limit=none", "limit=1&limit=2"])
-def test_a_rejected_query_is_rejected_again(query: str) -> None:
+def test_rejected_query_is_rejected_again(query: str) -> None:
     for _ in range(2):
         with pytest.raises(Invalid):
             responses_to(query)

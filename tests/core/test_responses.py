@@ -1,4 +1,4 @@
-"""What leaves is what the read schema names."""
+"""Responses contain exactly the fields of the read schema."""
 
 from __future__ import annotations
 
@@ -23,35 +23,33 @@ class Room(Schema):
     door = fields.Integer(allow_none=True)
 
 
-def test_an_account_answers_the_fields_of_its_read_schema(ada: Person) -> None:
+def test_account_has_only_the_fields_of_its_read_schema(ada: Person) -> None:
     assert list(ada.api().get("/account").json) == list(AccountRead().dump_fields)
 
 
-def test_an_example_with_one_key_more_leaks_nothing(
-    ada: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_additional_attribute_is_not_returned(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(examples.ACCOUNT, "password_hash", "$2b$04$")
     assert "password_hash" not in ada.api().get("/account").json
 
 
-def test_a_row_shows_what_the_schema_names_and_leaves_out_what_it_does_not_have() -> None:
+def test_response_has_the_schemas_fields_that_the_row_has() -> None:
     read = row_serializer(Room, ["key", "name"])
     assert read(("under the mat", "Library")) == {"name": "Library"}
     assert row_serializer(Room, ["door", "name"])((None, "Hall")) == {"name": "Hall", "door": None}
 
 
-def test_what_is_told_is_whether_something_is_unset_and_not_what_it_is() -> None:
-    class Proven(Schema):
+def test_response_shows_whether_a_value_is_set_but_not_the_value() -> None:
+    class VerifiedRead(Schema):
         verified = IsUnset(attribute="unverified_since")
 
-    read = row_serializer(Proven, ["unverified_since"])
+    read = row_serializer(VerifiedRead, ["unverified_since"])
     assert [read((value,)) for value in (None, "2030-01-01")] == [
         {"verified": True},
         {"verified": False},
     ]
 
 
-def test_a_schema_that_makes_its_values_is_not_passed_over() -> None:
+def test_schema_with_a_renamed_field_is_rejected() -> None:
     class Renamed(Schema):
         title = fields.String(attribute="name")
 
@@ -63,34 +61,34 @@ ROOMS = [{"name": "Library", "door": 1}]
 
 
 @pytest.mark.parametrize("result", [ROOMS, [], tuple(ROOMS), iter(ROOMS), (ROOMS[0], 201), "Room"])
-def test_what_the_schema_does_not_expect_is_no_empty_answer(result: Any) -> None:
+def test_unexpected_result_raises_instead_of_an_empty_response(result: Any) -> None:
     with Flask("host").test_request_context(), pytest.raises(TypeError, match="many=True"):
         answers(200, Room)(lambda: result)()
 
 
-def test_one_where_many_are_promised_is_no_list_of_empty_answers() -> None:
+def test_single_result_instead_of_a_list_raises() -> None:
     with Flask("host").test_request_context(), pytest.raises(TypeError, match="returned a dict"):
         answers(200, Room, many=True)(lambda: ROOMS[0])()
 
 
 @pytest.mark.parametrize(("many", "result"), [(True, ROOMS), (True, []), (False, {})])
-def test_what_the_schema_expects_is_answered(many: bool, result: Any) -> None:
+def test_expected_result_is_returned(many: bool, result: Any) -> None:
     with Flask("host").test_request_context():
         assert answers(200, Room, many=many)(lambda: result)().json == result
 
 
-def test_every_list_tells_of_the_rest(app: Flask) -> None:
-    silent = [
+def test_every_list_is_paginated(app: Flask) -> None:
+    unpaged = [
         rule.endpoint
         for rule in app.url_map.iter_rules()
         if "GET" in (rule.methods or ())
         and (found := find_operation(app.view_functions[rule.endpoint]))
         and any(answer.many and not answer.paged for answer in found.answers.values())
     ]
-    assert silent == []
+    assert unpaged == []
 
 
-def test_lists_lead_on_until_their_end(person: MakePerson, api: Api) -> None:
+def test_next_links_lead_to_the_end_of_lists(person: MakePerson, api: Api) -> None:
     root = person("root", role="root").api()
     for name in ("Gardeners", "Readers"):
         root.post("/workspaces", json={"name": name})
@@ -111,11 +109,11 @@ def test_lists_lead_on_until_their_end(person: MakePerson, api: Api) -> None:
         assert not {"Link", "X-Total-Count"} & set(beyond.headers.keys())
 
 
-def test_what_nobody_may_keep_says_so(ada: Person) -> None:
+def test_api_responses_forbid_caching(ada: Person) -> None:
     api = ada.api()
-    kept = {
+    cache_control = {
         path: api.get(path).headers["Cache-Control"] for path in ("/account", "/tasks", "/health")
     }
-    assert set(kept.values()) == {"no-store"}
+    assert set(cache_control.values()) == {"no-store"}
     assert api.get("/nowhere", 404).headers["Cache-Control"] == "no-store"
     assert api.get("/openapi.json").headers["Cache-Control"] == "private, no-cache"

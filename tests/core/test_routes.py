@@ -1,4 +1,4 @@
-"""What holds for every route, whoever writes the next one."""
+"""Rules that every route must follow."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ def operations(app: Flask) -> dict[str, Operation | None]:
     }
 
 
-def test_no_route_forgot_to_say_who_may_enter(app: Flask) -> None:
-    silent = [name for name, found in operations(app).items() if not (found and found.guard)]
-    assert silent == []
+def test_every_route_has_an_authorization_decorator(app: Flask) -> None:
+    undeclared = [name for name, found in operations(app).items() if not (found and found.guard)]
+    assert undeclared == []
 
 
-def test_who_may_enter_is_said_in_known_words(app: Flask) -> None:
+def test_authorization_decorators_are_known(app: Flask) -> None:
     assert {found.guard for found in operations(app).values() if found} <= GUARDS
 
 
-def test_every_guard_but_the_open_ones_asks_for_a_token(app: Flask) -> None:
-    open_to_all = {"anyone", "workspace_anonymous"}
+def test_every_protected_route_documents_the_token(app: Flask) -> None:
+    without_token = {"anyone", "workspace_anonymous"}
     wrong = [
         name
         for name, found in operations(app).items()
-        if found and found.bearer is (found.guard in open_to_all)
+        if found and found.bearer is (found.guard in without_token)
     ]
     assert wrong == []
 
 
-def test_a_route_that_asks_for_a_token_refuses_a_caller_without_one(app: Flask) -> None:
-    """The record is not taken at its word: each such route is asked."""
+def test_protected_routes_reject_requests_without_a_token(app: Flask) -> None:
+    """Sends a request to each route that is declared as protected."""
     client = app.test_client()
-    asked = 0
+    requests = 0
     for rule in api_rules(app):
         found = find_operation(app.view_functions[rule.endpoint])
         if found is None or not found.bearer or found.guard == "account_optional":
@@ -72,45 +72,48 @@ def test_a_route_that_asks_for_a_token_refuses_a_caller_without_one(app: Flask) 
             response = client.open(path, method=method)
             assert response.status_code == 401, f"{method} {path}: {response.status_code}"
             assert response.headers["WWW-Authenticate"] == "Bearer"
-            asked += 1
+            requests += 1
     protected = [found for found in operations(app).values() if found and found.bearer]
-    assert asked >= len(protected) - 1
+    assert requests >= len(protected) - 1
 
 
-def test_there_is_no_folder_of_static_files(app: Flask) -> None:
-    """Whatever lies in the repository's folder must not be served by accident."""
+def test_application_has_no_static_folder(app: Flask) -> None:
+    """A static folder could serve files of the repository by accident."""
     assert not [rule for rule in app.url_map.iter_rules() if rule.endpoint == "static"]
 
 
-def test_paths_answer_with_and_without_a_slash_and_never_redirect(app: Flask) -> None:
+def test_paths_with_and_without_a_slash_never_redirect(app: Flask) -> None:
     client = app.test_client()
     for path in ("/api/v1/health", "/api/v1/health/", "/api/v1/tasks", "/api/v1/tasks/"):
         assert client.get(path).status_code == 200, path
 
 
-def test_every_path_is_answered_alike_with_and_without_its_slash(api: Api) -> None:
+def test_paths_with_and_without_a_slash_respond_alike(api: Api) -> None:
     for path, methods in api.get("/openapi.json").json["paths"].items():
         bare = re.sub(r"{[^}]*}", "1", path).rstrip("/")
         for method in ("get", "post", "put", "patch", "delete"):
-            ways = (bare, f"{bare}/")
-            one, other = (api.client.open(way, method=method).status_code for way in ways)
+            variants = (bare, f"{bare}/")
+            one, other = (api.client.open(each, method=method).status_code for each in variants)
             assert one == other, f"{method} {path}: {one} and {other}"
             assert one not in (301, 307, 308), f"{method} {path}: {one}"
             assert one != 405 or method not in methods, f"{method} {path}: {one}"
 
 
-def test_allow_names_what_there_is(api: Api) -> None:
+def test_allow_names_the_methods_of_the_path(api: Api) -> None:
     for path in api.get("/openapi.json").json["paths"]:
         bare = re.sub(r"{[^}]*}", "1", path).rstrip("/")
-        for way in (bare, f"{bare}/"):
-            answers = {method: api.client.open(way, method=method) for method in METHODS}
-            there = {method for method in METHODS if answers[method].status_code != 405}
-            assert answers["OPTIONS"].status_code == 200, way
-            for method in {"OPTIONS", *(set(METHODS) - there)}:
-                assert set(answers[method].headers["Allow"].split(", ")) == there, (method, way)
+        for variant in (bare, f"{bare}/"):
+            answers = {method: api.client.open(variant, method=method) for method in METHODS}
+            allowed = {method for method in METHODS if answers[method].status_code != 405}
+            assert answers["OPTIONS"].status_code == 200, variant
+            for method in {"OPTIONS", *(set(METHODS) - allowed)}:
+                assert set(answers[method].headers["Allow"].split(", ")) == allowed, (
+                    method,
+                    variant,
+                )
 
 
-def test_the_prefix_moves_every_route(make_app: MakeApp) -> None:
+def test_prefix_applies_to_every_route(make_app: MakeApp) -> None:
     app = make_app(CORE__API_V1_STR="/somewhere/v7")
     rules = {rule.rule for rule in api_rules(app)}
     assert [rule for rule in rules if not rule.startswith("/somewhere/v7/")] == []
@@ -118,7 +121,7 @@ def test_the_prefix_moves_every_route(make_app: MakeApp) -> None:
     Api(app, "/api/v1").get("/health", 404)
 
 
-def test_a_blueprint_brings_the_same_handlers_as_the_service(app: Flask) -> None:
+def test_blueprints_have_the_error_handlers_of_the_service(app: Flask) -> None:
     for name, blueprint in app.blueprints.items():
         spec = blueprint.error_handler_spec[None]
         registered = {kind for kinds in spec.values() for kind in kinds}

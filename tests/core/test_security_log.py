@@ -1,4 +1,4 @@
-"""One structured line for each deed and refusal that bears on security."""
+"""The security log: one structured line for each security-relevant action and rejection."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Entry = dict[str, Any]
 FindEntries = Callable[..., list[Entry]]
 
 
-class Lines(logging.Handler):
-    """Hung on the logger itself: an application that is made later sets up the root's anew."""
+class LogEntries(logging.Handler):
+    """Collects the entries of its logger, since applications reset the root logger."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,14 +42,14 @@ class Lines(logging.Handler):
 
 @pytest.fixture
 def find_entries() -> Iterator[FindEntries]:
-    """The lines of an event; with facts there are some, and each has them."""
-    log, lines = logging.getLogger("frontdesk.security"), Lines()
+    """Return a function that finds the entries of an event and checks their fields."""
+    log, lines = logging.getLogger("frontdesk.security"), LogEntries()
     log.addHandler(lines)
     log.setLevel(logging.INFO)
 
     def find(event: str, **facts: Any) -> list[Entry]:
         found = [line for line in lines.fields if line["event"] == event]
-        assert found or not facts, f"nothing of {event} is logged"
+        assert found or not facts, f"no {event} entry is logged"
         for line in found:
             assert {name: line.get(name) for name in facts} == facts
         return found
@@ -64,7 +64,7 @@ def run(app: Flask, *args: str, typed: str | None = None) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_a_sign_in_is_logged_with_account_and_address(
+def test_sign_in_is_logged_with_account_and_ip_address(
     app: Flask, ada: Person, find_entries: FindEntries
 ) -> None:
     api = from_address(app, "203.0.113.9")
@@ -81,7 +81,7 @@ def test_a_sign_in_is_logged_with_account_and_address(
     }
 
 
-def test_a_wrong_password_is_logged_with_the_account(
+def test_wrong_password_is_logged_with_the_account(
     api: Api, ada: Person, find_entries: FindEntries
 ) -> None:
     log_in(api, ada.email, "not her password", 400)
@@ -92,17 +92,17 @@ def test_a_wrong_password_is_logged_with_the_account(
     assert line["request_id"]
 
 
-def test_an_unknown_email_is_not_logged(
+def test_unknown_email_is_not_logged(
     api: Api, find_entries: FindEntries, caplog: pytest.LogCaptureFixture
 ) -> None:
-    log_in(api, "nobody.knows@example.com", PASSWORD, 400)
-    api.post("/password-recovery", 404, json={"email": "nobody.knows@example.com"})
+    log_in(api, "unknown@example.com", PASSWORD, 400)
+    api.post("/password-recovery", 404, json={"email": "unknown@example.com"})
     assert "account_id" not in find_entries("sign_in", outcome="refused")[0]
     assert find_entries("recovery_request", outcome="refused", reason="account_not_found")
-    assert "nobody.knows" not in caplog.text
+    assert "unknown@" not in caplog.text
 
 
-def test_an_account_that_is_not_active_is_refused_by_its_id(
+def test_rejected_sign_in_of_an_inactive_account_is_logged_with_its_id(
     api: Api, person: MakePerson, find_entries: FindEntries
 ) -> None:
     bob = person("bob", status="suspended")
@@ -110,7 +110,7 @@ def test_an_account_that_is_not_active_is_refused_by_its_id(
     find_entries("sign_in", outcome="refused", reason="inactive_account", account_id=bob.id)
 
 
-def test_a_rate_limit_is_logged_by_its_name(
+def test_rate_limit_is_logged_with_its_name(
     api: Api, ada: Person, find_entries: FindEntries
 ) -> None:
     for status in (400, 400, 400, 400, 400, 429):
@@ -121,7 +121,7 @@ def test_a_rate_limit_is_logged_by_its_name(
     )
 
 
-def test_a_recovery_is_told_from_the_request_to_the_reset(
+def test_password_recovery_is_logged_from_request_to_reset(
     api: Api, ada: Person, mails: MailOutbox, find_entries: FindEntries
 ) -> None:
     token, _ = ask(api, mails)
@@ -138,7 +138,7 @@ def test_a_recovery_is_told_from_the_request_to_the_reset(
     assert [line["route"] for line in proofs] == ["/api/v1/verify-token", "/api/v1/reset-password"]
 
 
-def test_a_registration_is_told_from_the_door_to_the_first_sign_in(
+def test_registration_is_logged_from_request_to_first_sign_in(
     make_app: MakeApp, mails: MailOutbox, find_entries: FindEntries
 ) -> None:
     Visitor(make_app(AUTH__REGISTRATION="invited"), mails).register(403)
@@ -155,7 +155,7 @@ def test_a_registration_is_told_from_the_door_to_the_first_sign_in(
     assert (made["status_after"], entered["outcome"]) == ("pending", "succeeded")
 
 
-def test_logout_and_what_operators_do_are_told(
+def test_logout_and_actions_of_operators_are_logged(
     app: Flask, ada: Person, find_entries: FindEntries
 ) -> None:
     ada.api().delete("/logout")
@@ -175,7 +175,7 @@ def test_logout_and_what_operators_do_are_told(
     assert find_entries("account_deletion", account_id=ada.id)
 
 
-def test_members_are_told_with_what_they_were_and_are(
+def test_membership_changes_are_logged_with_old_and_new_roles(
     app: Flask, person: MakePerson, find_entries: FindEntries
 ) -> None:
     olga, bob = person("olga"), person("bob")
@@ -211,7 +211,7 @@ def test_denied_access_is_logged(api: Api, ada: Person, find_entries: FindEntrie
     assert reasons == ["no_credential", "invalid_credentials", "token_expired"]
 
 
-def test_what_is_not_valid_is_told_without_what_was_sent(
+def test_invalid_input_is_logged_without_its_value(
     api: Api, find_entries: FindEntries, caplog: pytest.LogCaptureFixture
 ) -> None:
     api.post("/login", 422, data={"username": "hunter2"})
@@ -221,18 +221,18 @@ def test_what_is_not_valid_is_told_without_what_was_sent(
     assert "hunter2" not in caplog.text
 
 
-def test_a_rolled_back_action_is_not_logged(
+def test_rolled_back_action_is_not_logged(
     app: Flask, ada: Person, find_entries: FindEntries
 ) -> None:
-    def refuse(*_: object) -> None:
+    def reject(*_: object) -> None:
         raise IncorrectCredentials
 
-    listen_to(app, "account-logged-in", refuse)
+    listen_to(app, "account-logged-in", reject)
     log_in(Api(app), ada.email, PASSWORD, 400)
     assert [line["outcome"] for line in find_entries("sign_in")] == ["refused"]
 
 
-def test_no_line_holds_a_secret(
+def test_no_line_contains_a_secret(
     app: Flask, ada: Person, mails: MailOutbox, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -249,9 +249,7 @@ def test_no_line_holds_a_secret(
     assert [secret for secret in secrets if secret in written] == []
 
 
-def test_in_production_a_line_is_json(
-    make_app: MakeApp, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_production_logs_json_lines(make_app: MakeApp, capsys: pytest.CaptureFixture[str]) -> None:
     root = logging.getLogger()
     before = root.handlers[:], root.level
     api = Api(make_app(CORE__LOG_LEVEL="INFO"))
@@ -264,7 +262,7 @@ def test_in_production_a_line_is_json(
     assert line["time"].endswith("+00:00")
 
 
-def test_for_people_the_facts_stand_in_the_line(
+def test_development_logs_the_fields_in_the_message(
     api: Api, find_entries: FindEntries, caplog: pytest.LogCaptureFixture
 ) -> None:
     log_in(api, "x@example.com", "wrong", 400)
@@ -273,48 +271,50 @@ def test_for_people_the_facts_stand_in_the_line(
 
 
 @pytest.fixture
-def flooded(app: Flask) -> Callable[[str], None]:
-    """One refusal from an address, as far as the log is concerned."""
+def log_rejection(app: Flask) -> Callable[[str], None]:
+    """Return a function that logs a rejection of a request from an IP address."""
     rejections = RejectionLog(SteppingClock())
 
-    def refuse(address: str) -> None:
+    def reject(address: str) -> None:
         with app.test_request_context("/", environ_base={"REMOTE_ADDR": address}):
             rejections.log(InvalidCredentials())
 
-    refuse.clock = rejections._clock  # type: ignore[attr-defined]
-    return refuse
+    reject.clock = rejections._clock  # type: ignore[attr-defined]
+    return reject
 
 
-def test_a_flood_is_logged_partly_and_counted(flooded: Any, find_entries: FindEntries) -> None:
+def test_flood_is_sampled_and_counted(log_rejection: Any, find_entries: FindEntries) -> None:
     for _ in range(MAX_PER_SOURCE + 25):
-        flooded("203.0.113.66")
-    flooded("203.0.113.9")
+        log_rejection("203.0.113.66")
+    log_rejection("203.0.113.9")
     assert len(find_entries("credential")) == MAX_PER_SOURCE + 1
-    flooded.clock.step(minutes=2)
-    flooded("203.0.113.9")
+    log_rejection.clock.step(minutes=2)
+    log_rejection("203.0.113.9")
     *_, counted, again = find_entries("credential", outcome="refused")
     assert (counted["address"], counted["left_out"]) == ("203.0.113.66", 25)
     assert again["address"] == "203.0.113.9"
 
 
-def test_a_flood_from_everywhere_is_bounded_too(flooded: Any, find_entries: FindEntries) -> None:
+def test_flood_from_many_ip_addresses_is_bounded(
+    log_rejection: Any, find_entries: FindEntries
+) -> None:
     for number in range(4 * MAX_TOTAL):
-        flooded(f"10.0.{number % 1000 // 250}.{number % 250}")
+        log_rejection(f"10.0.{number % 1000 // 250}.{number % 250}")
     assert len(find_entries("credential")) == MAX_TOTAL
-    flooded.clock.step(minutes=2)
-    flooded("203.0.113.9")
+    log_rejection.clock.step(minutes=2)
+    log_rejection("203.0.113.9")
     counted = [line["left_out"] for line in find_entries("credential") if "left_out" in line]
     assert sum(counted) == 3 * MAX_TOTAL
     assert len(counted) == MAX_NAMED_SOURCES + 1
 
 
-def test_many_addresses_use_bounded_memory(
-    flooded: Any, monkeypatch: pytest.MonkeyPatch, find_entries: FindEntries
+def test_many_ip_addresses_use_bounded_memory(
+    log_rejection: Any, monkeypatch: pytest.MonkeyPatch, find_entries: FindEntries
 ) -> None:
     monkeypatch.setattr(security_log, "MAX_SOURCES", 5)
     for number in range(30):
-        flooded(f"203.0.113.{number}")
-    flooded.clock.step(minutes=2)
-    flooded("198.51.100.1")
+        log_rejection(f"203.0.113.{number}")
+    log_rejection.clock.step(minutes=2)
+    log_rejection("198.51.100.1")
     counted = [line for line in find_entries("credential") if "left_out" in line]
     assert [(line.get("address"), line["left_out"]) for line in counted] == [(None, 15)]

@@ -22,12 +22,12 @@ class Flat(CoreSettings, AuthSettings, NotificationsSettings, BaseSettings):
 
 def wrong(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> str:
     monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError) as raised:
         load(Settings)
-    return str(caught.value)
+    return str(raised.value)
 
 
-def test_the_defaults_are_those_of_the_contract() -> None:
+def test_defaults_match_the_contract() -> None:
     chosen = service_settings(load(Settings))
     assert chosen.core.API_V1_STR == "/api/v1"
     assert chosen.core.EMAILS_ENABLED is True
@@ -41,7 +41,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     assert chosen.top_level("SMS_ACCOUNT_SID") == ""
 
 
-def test_composed_settings_read_the_namespace_and_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_composed_settings_read_namespace_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORE__PROJECT_NAME", "Reception")
     monkeypatch.setenv("AUTH__ACTIVE_STATUSES", '["active", "trial"]')
     monkeypatch.setenv("IDP_OAUTH_CLIENT_ID", "ours")
@@ -51,9 +51,7 @@ def test_composed_settings_read_the_namespace_and_the_key(monkeypatch: pytest.Mo
     assert chosen.of(AuthSettings).IDP_OAUTH_CLIENT_ID == "ours"
 
 
-def test_a_variable_leaves_a_hosts_other_defaults_as_they_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_variable_keeps_other_defaults_of_the_application(monkeypatch: pytest.MonkeyPatch) -> None:
     class Library(ComposedSettings):
         CORE: CoreSettings = CoreSettings(PROJECT_NAME="Library", CLIENT_HOST="https://l.example")
 
@@ -75,7 +73,7 @@ def test_subclassed_settings_read_flat_names(monkeypatch: pytest.MonkeyPatch) ->
     assert chosen.secret_key == "flat"
 
 
-def test_a_host_may_pass_any_object_with_the_names() -> None:
+def test_application_can_pass_any_object_with_the_names() -> None:
     class Plain:
         SECRET_KEY = "plain"
         CORE = CoreSettings(PROJECT_NAME="Plain")
@@ -111,7 +109,7 @@ def test_a_host_may_pass_any_object_with_the_names() -> None:
         ("NOTIFICATIONS__TYPO", "1"),
     ],
 )
-def test_a_wrong_setting_is_named_without_its_value(
+def test_wrong_setting_is_named_without_its_value(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     sentence = wrong(monkeypatch, name, value)
@@ -120,7 +118,7 @@ def test_a_wrong_setting_is_named_without_its_value(
     assert "\n" not in sentence
 
 
-def test_all_wrong_settings_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_wrong_settings_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAIL_PORT", "smtp")
     sentence = wrong(monkeypatch, "CORE__REDIS_PORT", "redis")
     assert "MAIL_PORT" in sentence
@@ -128,7 +126,7 @@ def test_all_wrong_settings_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
-def test_every_way_of_writing_a_postgresql_url_means_psycopg(scheme: str) -> None:
+def test_every_postgresql_scheme_uses_psycopg(scheme: str) -> None:
     core = CoreSettings.model_validate({"DATABASE_URL": f"{scheme}://u:p@h/d"})
     assert core.DATABASE_URL.get_secret_value() == "postgresql+psycopg://u:p@h/d"
 
@@ -149,22 +147,22 @@ def test_settings_are_read_from_a_dotenv(tmp_path: Path) -> None:
         (b"CORE__TYPO=1\n", "Wrong settings: CORE__TYPO: there is no such setting"),
     ],
 )
-def test_a_broken_dotenv_is_told_in_one_sentence(
+def test_invalid_dotenv_is_reported_in_one_sentence(
     tmp_path: Path, content: bytes, sentence: str
 ) -> None:
     (tmp_path / ".env").write_bytes(content)
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError) as raised:
         load(Settings)
-    assert str(caught.value) == sentence
+    assert str(raised.value) == sentence
 
 
-def test_a_dotenv_that_cannot_be_read_is_told_in_one_sentence(tmp_path: Path) -> None:
+def test_unreadable_dotenv_is_reported_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / ".env").mkdir()
     with pytest.raises(SettingsError, match=r"^\.env cannot be read: "):
         load(Settings)
 
 
-def test_secrets_are_in_no_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_repr_contains_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SECRET_KEY", "FIRST_SUPERUSER_PASSWORD", "SMS_AUTH_TOKEN", "MAIL_PASSWORD"):
         monkeypatch.setenv(name, "hunter2")
     monkeypatch.setenv("CORE__REDIS_PASSWORD", "hunter2")
@@ -174,7 +172,7 @@ def test_secrets_are_in_no_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "hunter2" not in f"{settings!r} {settings} {service_settings(settings)!r}"
 
 
-def test_an_unset_secret_key_is_made_anew_with_a_warning(
+def test_unset_secret_key_is_generated_with_a_warning(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CORE__DATABASE_URL", "sqlite://")
@@ -186,21 +184,21 @@ def test_an_unset_secret_key_is_made_anew_with_a_warning(
     assert first.config["SECRET_KEY"] not in logged
 
 
-def test_a_set_secret_key_is_used_without_a_warning(
+def test_set_secret_key_is_used_without_a_warning(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = "a key of ours that is long enough for it"
+    key = "a key that is long enough for HS256"
     monkeypatch.setenv("SECRET_KEY", key)
     monkeypatch.setenv("CORE__DATABASE_URL", "sqlite://")
     assert create_app(load(ComposedSettings)).config["SECRET_KEY"] == key
     assert "SECRET_KEY" not in capsys.readouterr().err
 
 
-def test_the_documented_settings_are_those_of_the_code() -> None:
+def test_documented_settings_match_the_code() -> None:
     assert PAGE.read_text() == page(), "run: make settings"
 
 
-def test_every_setting_says_what_it_does() -> None:
+def test_every_setting_has_a_description() -> None:
     rows = [line.split("|") for line in page().splitlines() if line.startswith("| `")]
     assert len(rows) > 40
     assert [row[1].strip() for row in rows if not row[4].strip()] == []

@@ -1,4 +1,4 @@
-"""The shared state store of `CORE__KEYSTORE=database` on SQLite: a file of its own beside the
+"""The shared state store of `CORE__KEYSTORE=database` on SQLite: a separate file next to the
 database."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ..rigs.routes import api_rules
 
 pytestmark = only_on("sqlite")
 
-# Every feature that counts, mails a code or stores a challenge.
+# Every feature that counts, emails a code or stores a challenge.
 FEATURES = {
     "CORE__KEYSTORE": "database",
     "AUTH__REGISTRATION": "open",
@@ -68,7 +68,7 @@ def count(path: Path | str) -> int:
     return int(found)
 
 
-def test_entries_are_in_a_private_file_beside_the_database(
+def test_entries_are_in_a_private_file_next_to_the_database(
     make_app: MakeApp, backend: Backend
 ) -> None:
     app = make_app(CORE__KEYSTORE="database")
@@ -97,7 +97,7 @@ def test_two_processes_share_the_file(make_app: MakeApp) -> None:
         assert store_of(other).take("key") == "value"
 
 
-def test_store_of_a_database_in_memory_is_in_memory(
+def test_store_of_an_in_memory_database_is_in_memory(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     app = make_app(CORE__KEYSTORE="database", CORE__DATABASE_URL="sqlite://")
@@ -113,7 +113,7 @@ def test_store_of_a_database_in_memory_is_in_memory(
 
 
 @pytest.mark.parametrize("query", ["", "&mode=rwc"])
-def test_database_may_be_named_by_a_uri(make_app: MakeApp, tmp_path: Path, query: str) -> None:
+def test_database_can_be_given_as_a_uri(make_app: MakeApp, tmp_path: Path, query: str) -> None:
     url = f"sqlite:///file:{tmp_path}/my%20data.db?uri=true{query}"
     app = make_app(CORE__KEYSTORE="database", CORE__DATABASE_URL=url)
     with app.app_context():
@@ -136,7 +136,7 @@ def test_deleted_file_is_created_again(make_app: MakeApp, backend: Backend) -> N
 
 @pytest.fixture
 def unusable(make_app: MakeApp, backend: Backend) -> Iterator[Flask]:
-    """A folder is where the file has to be: root may write everywhere else."""
+    """Put a folder in place of the file: root can write to any file."""
     state_path(backend).mkdir()
     yield make_app(CORE__KEYSTORE="database")
     state_path(backend).rmdir()
@@ -153,7 +153,9 @@ def test_unusable_file_is_reported(unusable: Flask, backend: Backend) -> None:
     assert str(state_path(backend)) in result.output
 
 
-def test_doctor_warns_of_a_file_that_others_can_read(make_app: MakeApp, backend: Backend) -> None:
+def test_doctor_warns_about_a_file_that_others_can_read(
+    make_app: MakeApp, backend: Backend
+) -> None:
     app, path = make_app(CORE__KEYSTORE="database"), state_path(backend)
     warning = f"Other users of this machine can read {path}"
     doctor = app.test_cli_runner()
@@ -165,7 +167,7 @@ def test_doctor_warns_of_a_file_that_others_can_read(make_app: MakeApp, backend:
 def test_prune_empties_file_and_table(
     make_app: MakeApp, backend: Backend, clock: SteppingClock
 ) -> None:
-    """Earlier versions stored entries in the database itself, and left them there."""
+    """Earlier versions stored entries in the database and did not delete them."""
     database = str(make_url(backend.database_url).database)
     with closing(sqlite3.connect(database)) as connection:
         row = ("from an earlier version", "value", "2020-01-01 00:00:00.000000")
@@ -184,7 +186,7 @@ def test_prune_empties_file_and_table(
 def test_no_route_waits_for_its_own_write(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
-    """Each route with the request that its documentation shows, by visitors and by root."""
+    """Send the documented request to each route, without a token and as root."""
     app = make_app(**FEATURES)
     root = person("grace", into=app, role="root")
     asked = set()
@@ -192,7 +194,7 @@ def test_no_route_waits_for_its_own_write(
         operation = find_operation(app.view_functions[rule.endpoint])
         if operation is None:
             continue
-        # The documented passwords are wrong, and are counted.
+        # The documented passwords are wrong and count as failed attempts.
         clock.step(minutes=10)
         values: dict[str, Any] = dict.fromkeys(rule.arguments, 1) | {"workspace_slug": "current"}
         known = {name: values[name] for name in rule.arguments}
@@ -218,8 +220,8 @@ def test_no_route_waits_for_its_own_write(
 def test_no_feature_waits_for_its_own_write(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox, clock: SteppingClock
 ) -> None:
-    """Each request is the second one of a chain: a code that was mailed, a challenge that was
-    given. A response of 503 fails the chain."""
+    """Use each feature that stores a code or challenge in one request and reads it in the next. A
+    response of 503 fails the test."""
     app = make_app(**FEATURES)
     visitor = Visitor(app, mails)
     visitor.register(201)

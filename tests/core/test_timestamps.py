@@ -1,4 +1,4 @@
-"""Moments in a database that keeps no offset."""
+"""Timestamps in a database that stores no UTC offset."""
 
 from __future__ import annotations
 
@@ -10,35 +10,37 @@ from sqlalchemy import Column, DateTime, MetaData, Table, create_engine, insert,
 from app.core.db.base import UtcDateTime
 
 MOMENT = datetime(2030, 1, 2, 3, 4, 5, 67, tzinfo=UTC)
-OURS = Table("moments", MetaData(), Column("at", UtcDateTime))
-THEIRS = Table("moments", MetaData(), Column("at", DateTime))
+UTC_TABLE = Table("moments", MetaData(), Column("at", UtcDateTime))
+PLAIN_TABLE = Table("moments", MetaData(), Column("at", DateTime))
 
 
 def read(written: str) -> datetime:
     engine = create_engine("sqlite://")
-    OURS.create(engine)
+    UTC_TABLE.create(engine)
     with engine.begin() as connection:
         connection.execute(text("INSERT INTO moments VALUES (:at)"), {"at": written})
-        found: datetime = connection.execute(select(OURS.c.at)).scalar_one()
+        found: datetime = connection.execute(select(UTC_TABLE.c.at)).scalar_one()
         return found
 
 
 @pytest.mark.parametrize("hours", [0, 5, -8])
-def test_a_moment_is_the_same_whatever_its_offset_was(hours: int) -> None:
+def test_timestamp_is_the_same_with_any_offset(hours: int) -> None:
     engine = create_engine("sqlite://")
-    OURS.create(engine)
+    UTC_TABLE.create(engine)
     there = MOMENT.astimezone(timezone(timedelta(hours=hours)))
     with engine.begin() as connection:
-        connection.execute(insert(OURS).values(at=there))
-        assert connection.execute(select(OURS.c.at)).scalar_one() == MOMENT
-        # As SQLAlchemy's own type has it, which a host may use for the same column.
-        assert connection.execute(select(THEIRS.c.at)).scalar_one() == MOMENT.replace(tzinfo=None)
-        connection.execute(insert(THEIRS).values(at=MOMENT.replace(tzinfo=None)))
-        assert set(connection.execute(select(OURS.c.at)).scalars()) == {MOMENT}
+        connection.execute(insert(UTC_TABLE).values(at=there))
+        assert connection.execute(select(UTC_TABLE.c.at)).scalar_one() == MOMENT
+        # SQLAlchemy's type, which an application may use for the same column.
+        assert connection.execute(select(PLAIN_TABLE.c.at)).scalar_one() == MOMENT.replace(
+            tzinfo=None
+        )
+        connection.execute(insert(PLAIN_TABLE).values(at=MOMENT.replace(tzinfo=None)))
+        assert set(connection.execute(select(UTC_TABLE.c.at)).scalars()) == {MOMENT}
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "expected"),
     [
         ("2030-01-02 03:04:05.000067", MOMENT),
         ("2030-01-02 03:04:05", MOMENT.replace(microsecond=0)),
@@ -47,5 +49,5 @@ def test_a_moment_is_the_same_whatever_its_offset_was(hours: int) -> None:
         ("2030-01-02", datetime(2030, 1, 2, tzinfo=UTC)),
     ],
 )
-def test_what_others_have_written_is_read_too(written: str, meant: datetime) -> None:
-    assert read(written) == meant
+def test_timestamps_written_by_other_programs_are_read(written: str, expected: datetime) -> None:
+    assert read(written) == expected

@@ -45,33 +45,33 @@ def stored(context: Context) -> int:
     return context.session.execute(select(func.count()).select_from(Task)).scalar_one()
 
 
-def test_what_is_written_is_stored_at_the_end(context: Context) -> None:
+def test_changes_are_stored_at_the_end(context: Context) -> None:
     with transaction(context.session):
         context.session.add(task())
     assert stored(context) == 1
 
 
-def test_an_error_takes_all_of_it_back(context: Context) -> None:
+def test_error_rolls_everything_back(context: Context) -> None:
     with failed_transaction(context):
         context.session.add(task())
         context.session.flush()
     assert stored(context) == 0
 
 
-def test_an_inner_transaction_is_part_of_the_outer(context: Context) -> None:
+def test_inner_transaction_is_part_of_the_outer(context: Context) -> None:
     with failed_transaction(context), transaction(context.session):
         context.session.add(task())
     assert stored(context) == 0
 
 
-def test_two_transactions_follow_each_other(context: Context) -> None:
+def test_transactions_can_follow_each_other(context: Context) -> None:
     for _ in range(2):
         with transaction(context.session):
             context.session.add(task())
     assert stored(context) == 2
 
 
-def test_a_transaction_may_follow_a_failed_one(context: Context) -> None:
+def test_transaction_can_follow_a_failed_one(context: Context) -> None:
     with pytest.raises(IntegrityError), transaction(context.session):
         context.session.add(task(title=None))
     with transaction(context.session):
@@ -79,7 +79,7 @@ def test_a_transaction_may_follow_a_failed_one(context: Context) -> None:
     assert stored(context) == 1
 
 
-def test_what_leaves_the_process_leaves_after_the_commit(context: Context) -> None:
+def test_after_commit_runs_after_the_commit(context: Context) -> None:
     seen: list[int] = []
     with transaction(context.session):
         context.session.add(task())
@@ -88,50 +88,50 @@ def test_what_leaves_the_process_leaves_after_the_commit(context: Context) -> No
     assert seen == [1]
 
 
-def test_nothing_leaves_the_process_when_the_transaction_fails(context: Context) -> None:
-    told: list[str] = []
+def test_failed_transaction_runs_only_after_rollback(context: Context) -> None:
+    calls: list[str] = []
     with failed_transaction(context):
-        after_commit(context.session, lambda: told.append("commit"))
-        after_rollback(context.session, lambda: told.append("rollback"))
-    assert told == ["rollback"]
+        after_commit(context.session, lambda: calls.append("commit"))
+        after_rollback(context.session, lambda: calls.append("rollback"))
+    assert calls == ["rollback"]
 
 
-def test_nothing_is_taken_back_when_it_succeeds(context: Context) -> None:
-    told: list[str] = []
+def test_successful_transaction_runs_no_after_rollback(context: Context) -> None:
+    calls: list[str] = []
     with transaction(context.session):
-        after_rollback(context.session, lambda: told.append("rollback"))
-    assert told == []
+        after_rollback(context.session, lambda: calls.append("rollback"))
+    assert calls == []
 
 
 def test_actions_of_an_inner_transaction_wait_for_the_outer(context: Context) -> None:
-    told: list[str] = []
+    calls: list[str] = []
     with transaction(context.session):
         with transaction(context.session):
-            after_commit(context.session, lambda: told.append("inner"))
-        assert told == []
-    assert told == ["inner"]
+            after_commit(context.session, lambda: calls.append("inner"))
+        assert calls == []
+    assert calls == ["inner"]
 
 
-def test_an_action_that_fails_is_logged_and_stops_no_other(
+def test_failed_action_is_logged_and_stops_no_other(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logged: list[str] = []
     monkeypatch.setattr(
         logging.getLogger("app.core.db.transaction"), "exception", lambda text: logged.append(text)
     )
-    told: list[str] = []
+    calls: list[str] = []
 
     def fail() -> None:
         raise OSError
 
     with transaction(context.session):
         after_commit(context.session, fail)
-        after_commit(context.session, lambda: told.append("second"))
-    assert told == ["second"]
+        after_commit(context.session, lambda: calls.append("second"))
+    assert calls == ["second"]
     assert logged == ["An action after the transaction failed"]
 
 
-def test_an_action_may_open_a_transaction_of_its_own(context: Context) -> None:
+def test_action_can_open_a_transaction(context: Context) -> None:
     def another() -> None:
         with transaction(context.session):
             context.session.add(task("second"))
@@ -142,7 +142,7 @@ def test_an_action_may_open_a_transaction_of_its_own(context: Context) -> None:
     assert stored(context) == 2
 
 
-def test_an_action_needs_a_transaction_around_it(context: Context) -> None:
+def test_action_needs_an_open_transaction(context: Context) -> None:
     with pytest.raises(RuntimeError, match="needs an open transaction"):
         after_commit(context.session, lambda: None)
 
@@ -157,7 +157,7 @@ def fail_in_part(context: Context) -> None:
         write()
 
 
-def test_a_part_that_may_fail_takes_nothing_else_along(context: Context) -> None:
+def test_failed_savepoint_rolls_back_nothing_else(context: Context) -> None:
     with transaction(context.session):
         context.session.add(task("before"))
         fail_in_part(context)
@@ -165,7 +165,7 @@ def test_a_part_that_may_fail_takes_nothing_else_along(context: Context) -> None
     assert stored(context) == 2
 
 
-def test_a_part_that_did_not_fail_goes_with_the_whole(context: Context) -> None:
+def test_successful_savepoint_is_rolled_back_with_the_transaction(context: Context) -> None:
     with failed_transaction(context), transaction(context.session, may_fail=True):
         context.session.add(task())
     with failed_transaction(context):
@@ -175,13 +175,13 @@ def test_a_part_that_did_not_fail_goes_with_the_whole(context: Context) -> None:
     assert stored(context) == 0
 
 
-def test_the_actions_of_a_part_are_decided_with_it(context: Context) -> None:
+def test_actions_of_a_savepoint_share_its_outcome(context: Context) -> None:
     done: list[str] = []
 
     def part(name: str, *, fails: bool) -> None:
         with transaction(context.session, may_fail=True):
             after_commit(context.session, lambda: done.append(f"{name} committed"))
-            after_rollback(context.session, lambda: done.append(f"{name} taken back"))
+            after_rollback(context.session, lambda: done.append(f"{name} rolled back"))
             if fails:
                 raise LookupError
 
@@ -189,14 +189,14 @@ def test_the_actions_of_a_part_are_decided_with_it(context: Context) -> None:
         part("first", fails=False)
         with pytest.raises(LookupError):
             part("second", fails=True)
-        assert done == ["second taken back"]
-    assert done == ["second taken back", "first committed"]
+        assert done == ["second rolled back"]
+    assert done == ["second rolled back", "first committed"]
     with failed_transaction(context):
         part("third", fails=False)
-    assert done[2:] == ["third taken back"]
+    assert done[2:] == ["third rolled back"]
 
 
-def test_an_address_that_is_taken_leaves_the_transaction_usable(context: Context) -> None:
+def test_taken_email_leaves_the_transaction_usable(context: Context) -> None:
     accounts = context.get(Accounts)
     with transaction(context.session):
         ada = accounts.create("ada@example.com", None)

@@ -1,5 +1,5 @@
-"""Every route against every caller who has no business there: no answer that helps, and not one row
-written. A route that comes later stands in the matrix by being mounted."""
+"""The access matrix: every route rejects every unauthorized caller and writes nothing. New routes
+are included automatically."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from ..profiles.test_profiles import ADA
 from ..rigs.cases import for_each
 from ..rigs.routes import api_rules
 
-# What a stranger may do is with things of its own.
-ENTERED_WITHOUT_BEING_ACTIVE = {"account_required", "account_optional", "roles_required"}
+# Decorators that admit accounts of any status, or check the role only.
+ANY_STATUS = {"account_required", "account_optional", "roles_required"}
 
 
-class Cell(NamedTuple):
+class Case(NamedTuple):
     method: str
     path: str
     operation: Operation
 
     @property
     def is_about_others(self) -> bool:
-        """Another's object, by its id or slug, or what only admins do."""
+        """Return whether the route needs an object of another account, or an admin."""
         return (
             "/admin/" in self.path
             or self.path.endswith(("/1", "/secret"))
             or any(part in self.path for part in ("/secret/", "/1/"))
         )
 
-    def ask(self, app: Flask, token: str | None) -> Answer:
+    def send(self, app: Flask, token: str | None) -> Answer:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         body = self.operation.examples.get("json")
         sent: dict[str, Any] = {} if body is None else {"json": body}
@@ -48,8 +48,8 @@ class Cell(NamedTuple):
         return Answer(client.open(self.path, method=self.method, headers=headers, **sent))
 
 
-def cells(app: Flask) -> Iterator[Cell]:
-    """Every route that asks who is calling, about what is Olga's."""
+def cases(app: Flask) -> Iterator[Case]:
+    """Yield every protected route, with ids of Olga's objects."""
     urls = app.url_map.bind("localhost")
     for rule in api_rules(app):
         found = find_operation(app.view_functions[rule.endpoint])
@@ -58,10 +58,10 @@ def cells(app: Flask) -> Iterator[Cell]:
         values = dict.fromkeys(rule.arguments, 1) | {"workspace_slug": "secret"}
         known = {name: values[name] for name in rule.arguments}
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
-            yield Cell(method, urls.build(rule.endpoint, known, method=method), found)
+            yield Case(method, urls.build(rule.endpoint, known, method=method), found)
 
 
-# Rooms that are switched on by settings bring routes of their own.
+# Features with further routes.
 FEATURES = {
     "AUTH__COOKIE_SESSIONS": "on",
     "AUTH__REFRESH_TOKEN_DAYS": "14",
@@ -71,9 +71,9 @@ FEATURES = {
 }
 
 
-@pytest.fixture(params=["as it comes", "with every room"])
+@pytest.fixture(params=["default", "all features"])
 def app(request: pytest.FixtureRequest, make_app: MakeApp) -> Flask:
-    return make_app(**(FEATURES if request.param == "with every room" else {}))
+    return make_app(**(FEATURES if request.param == "all features" else {}))
 
 
 @pytest.fixture
@@ -87,27 +87,27 @@ def mallory(person: MakePerson) -> Person:
 
 
 def make_olga(person: MakePerson) -> Person:
-    """The first account: with a workspace, a profile, and a notification in the inbox."""
+    """Create the first account, with a workspace, a profile and a notification."""
     olga = person("olga", role="root")
     api = olga.api()
     api.post("/workspaces", json={"name": "Secret", "slug": "secret"})
     api.post("/profiles", json=ADA)
-    data = {"title": "Hush", "message": "Nobody else reads this.", "channels": ["inapp"]}
+    data = {"title": "Hush", "message": "Only for Olga.", "channels": ["inapp"]}
     api.post("/admin/notifications", 201, json={"data": data})
     return olga
 
 
-# That somebody was refused is itself written down.
+# Rejected requests are recorded in the audit log.
 ACTIONS = "SELECT * FROM frontdesk_events WHERE type <> 'access.refused'"
 
 
 def rows(app: Flask) -> dict[str, str]:
-    """A checksum of every table."""
+    """Return a checksum of every table."""
     with app.app_context():
         session = current_frontdesk.session
         names = inspect(session.get_bind()).get_table_names()
-        asked = {name: f'SELECT * FROM "{name}"' for name in names} | {"frontdesk_events": ACTIONS}
-        found = {name: _checksum(session.execute(text(query))) for name, query in asked.items()}
+        count = {name: f'SELECT * FROM "{name}"' for name in names} | {"frontdesk_events": ACTIONS}
+        found = {name: _checksum(session.execute(text(query))) for name, query in count.items()}
         session.rollback()
     return found
 
@@ -121,79 +121,83 @@ def signed(email: str, secret: str = SECRET, **claims: Any) -> str:
     return jwt.encode({"sub": email, "exp": int(time.time()) + 60, **claims}, secret, "HS256")
 
 
-Callers = dict[str, Callable[[Person], str | None]]
+Tokens = dict[str, Callable[[Person], str | None]]
 
 
-def logged_out(somebody: Person) -> str:
-    api = somebody.api()
+def sign_out(person: Person) -> str:
+    api = person.api()
     api.delete("/logout")
     return str(api.token)
 
 
-def suspended(somebody: Person) -> str:
-    token = somebody.token()
-    somebody.change(status="suspended")
+def suspend(person: Person) -> str:
+    token = person.token()
+    person.change(status="suspend")
     return token
 
 
-REFUSED: Callers = {
-    "nobody": lambda _: None,
-    "a token that is none": lambda _: "a.b.c",
-    "a token by another key": lambda each: signed(each.email, "another key, long enough for HS256"),
+UNAUTHENTICATED: Tokens = {
+    "no token": lambda _: None,
+    "a malformed token": lambda _: "a.b.c",
+    "a token signed with another key": lambda each: signed(
+        each.email, "another key, long enough for HS256"
+    ),
     "an expired token": lambda each: signed(each.email, exp=int(time.time()) - 5),
-    "a token of another kind": lambda each: signed(each.email, type="refresh"),
-    "a token without an end": lambda each: jwt.encode({"sub": each.email}, SECRET, "HS256"),
-    "a token for others": lambda each: signed(each.email, aud="somebody else"),
-    "a token that nobody signed": lambda each: jwt.encode({"sub": each.email}, "", "none"),
-    "a token from before a change": lambda each: signed(each.email, iat=time.time() - 3600),
-    "somebody who logged out": logged_out,
+    "a token of another type": lambda each: signed(each.email, type="refresh"),
+    "a token that never expires": lambda each: jwt.encode({"sub": each.email}, SECRET, "HS256"),
+    "a token for another audience": lambda each: signed(each.email, aud="another service"),
+    "an unsigned token": lambda each: jwt.encode({"sub": each.email}, "", "none"),
+    "a token from before a password change": lambda each: signed(
+        each.email, iat=time.time() - 3600
+    ),
+    "a revoked token": sign_out,
 }
 
 
-@for_each("caller", REFUSED)
-def test_who_is_nobody_enters_nowhere_and_writes_nothing(
+@for_each("caller", UNAUTHENTICATED)
+def test_unauthenticated_caller_reads_and_writes_nothing(
     app: Flask, olga: Person, mallory: Person, caller: str
 ) -> None:
-    token = REFUSED[caller](mallory)
-    before, asked = rows(app), 0
-    for cell in cells(app):
-        assert cell.ask(app, token).status == 401, cell[:2]
-        asked += 1
+    token = UNAUTHENTICATED[caller](mallory)
+    before, count = rows(app), 0
+    for case in cases(app):
+        assert case.send(app, token).status == 401, case[:2]
+        count += 1
     assert rows(app) == before
-    assert asked > 30
+    assert count > 30
 
 
-def test_who_is_suspended_enters_only_where_the_status_is_not_asked_for(
+def test_suspended_account_reaches_only_routes_for_any_status(
     app: Flask, olga: Person, person: MakePerson
 ) -> None:
-    token = suspended(person("mallory"))
+    token = suspend(person("mallory"))
     before = rows(app)
-    for cell in cells(app):
-        if cell.operation.guard not in ENTERED_WITHOUT_BEING_ACTIVE:
-            assert cell.ask(app, token).status == 401, cell[:2]
+    for case in cases(app):
+        if case.operation.guard not in ANY_STATUS:
+            assert case.send(app, token).status == 401, case[:2]
     assert rows(app) == before
 
 
-def test_a_stranger_gets_nothing_of_what_is_anothers(
+def test_another_user_cannot_reach_foreign_objects(
     app: Flask, olga: Person, person: MakePerson
 ) -> None:
     token = person("mallory").token()
-    before, asked = rows(app), 0
-    for cell in cells(app):
-        # By contract anyone who is active reads a profile by its account's id.
-        if cell.is_about_others and not (cell.method == "GET" and "/profiles/1" in cell.path):
-            assert cell.ask(app, token).status in (403, 404), cell[:2]
-            asked += 1
+    before, count = rows(app), 0
+    for case in cases(app):
+        # Every active account may read profiles by account id (API contract).
+        if case.is_about_others and not (case.method == "GET" and "/profiles/1" in case.path):
+            assert case.send(app, token).status in (403, 404), case[:2]
+            count += 1
     assert rows(app) == before
-    assert asked > 10
+    assert count > 10
 
 
-def test_an_admin_gets_nothing_of_another_admins(
+def test_admin_cannot_reach_objects_of_another_admin(
     app: Flask, olga: Person, person: MakePerson
 ) -> None:
     token = person("boss", role="admin").token()
     before = rows(app)
-    for cell in cells(app):
-        if "/admin/notifications/1" in cell.path or "/secret" in cell.path:
-            assert cell.ask(app, token).status in (403, 404), cell[:2]
+    for case in cases(app):
+        if "/admin/notifications/1" in case.path or "/secret" in case.path:
+            assert case.send(app, token).status in (403, 404), case[:2]
     assert rows(app) == before
