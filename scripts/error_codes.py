@@ -34,9 +34,9 @@ Find an error code of the HTTP API, what it means, and what to do about it.
 
 Every error is a [problem document](errors.md): `code` is the stable name of the error, `title` its
 meaning, and `type` a link to its section on this page. Set `CORE__PROBLEM_TYPE_URL` to link to a
-page of your own instead. `detail` can differ between the cases of a code.
+custom page instead. `detail` can differ between the cases of a code.
 
-An error that your application raises with a code of its own, or a status without a code on this
+An error that your application raises with its own code, or a status without a code on this
 page, has the type `about:blank`.
 
 This page is generated from the code by `make errors`.

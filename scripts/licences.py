@@ -7,7 +7,7 @@ from importlib.metadata import Distribution
 
 from .environment import stop
 
-# Licenses whose only conditions are to include their text and, for the last two, to leave the
+# Licenses with no other conditions than to include their text and, for the last two, to leave the
 # package unchanged and replaceable.
 ACCEPTED = {
     *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MIT-CMU"),

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from packaging.requirements import Requirement
 
 from .environment import OLDEST, ROOT, stop
-from .image import BASE, LENT, Builder, step
+from .image import BASE, SHARED_FILES, Builder, step
 from .pins import DEVELOPMENT, read
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -151,10 +151,10 @@ class Container(Machine):
         self._name = self._builder.run("from", BASE)
 
     def run(self, *words: str) -> None:
-        lent = [f"--volume={path}:{path}:ro" for path in LENT if os.path.exists(path)]
+        volumes = [f"--volume={path}:{path}:ro" for path in SHARED_FILES if os.path.exists(path)]
         volumes = [f"--volume={path}:{path}" for path in (ROOT, self.folder)]
         settings = [f"--env={name}={value}" for name, value in self.environment.items()]
-        options = ["--isolation=chroot", f"--workingdir={ROOT}", *lent, *volumes, *settings]
+        options = ["--isolation=chroot", f"--workingdir={ROOT}", *volumes, *volumes, *settings]
         command = self._builder.command("run", *options, self._name, "--", *words)
         run(command)
 

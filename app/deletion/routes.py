@@ -54,7 +54,7 @@ def delete_account(json: DeleteAccount.Input) -> JsonObject | Response:
     deletes_at = service(Deletion).request(caller(), json["password"], client_ip_address())
     if deletes_at is None:
         return {"message": "Account deleted"}
-    message = "The account will be deleted; a mail tells how to keep it"
+    message = "The account will be deleted. The email has a link to keep it"
     return json_response({"message": message, "deletes_at": deletes_at}, 202)
 
 

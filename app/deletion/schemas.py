@@ -35,7 +35,7 @@ class DeletionOff(Forbidden):
 
 WITH_PASSWORD = {"password": "correct horse"}
 ASKED = {
-    "message": "The account will be deleted; a mail tells how to keep it",
+    "message": "The account will be deleted. The email has a link to keep it",
     "deletes_at": "2030-01-15T12:00:00+00:00",
 }
 GONE = {"message": "Account deleted"}

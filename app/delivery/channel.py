@@ -51,7 +51,7 @@ class Channel(Protocol):
 
 @dataclass
 class HandlerChannel:
-    """An application's channel, whose handler is called for each receiver."""
+    """An application's channel, which calls its handler for each receiver."""
 
     name: str
     handler: Handler

@@ -89,7 +89,7 @@ def _comparable(name: str) -> str:
 
 
 def _folder(name: str) -> str:
-    """Return the name of a folder without dots, which no file of ours has."""
+    """Return the name of a folder without dots: it cannot equal a name of Frontdesk's files."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:_LONGEST_NAME] or "_"
 
 

@@ -31,7 +31,7 @@ class ExportRead(Schema):
 
 class ExportsOff(Forbidden):
     code = "exports_off"
-    detail = "Copies of what is held of an account are not made here"
+    detail = "Data exports are switched off"
     title = "Data exports are switched off"
     cause = "`AUTH__ACCOUNT_EXPORTS` is off."
     fix = (

@@ -69,7 +69,7 @@ class SigningIn(Generic[A]):
         otp: str | None = None,
         trusted_device: str | None = None,
     ) -> JsonObject:
-        """Sign in an account whose owner your code has authenticated.
+        """Sign in an account after your code has authenticated its owner.
 
         Args:
             account: The account.
@@ -165,8 +165,8 @@ class SigningIn(Generic[A]):
             login_id: Identifier of the one-time code; required with `code`.
 
         Returns:
-            The same as `sign_in`: a new access token, or no token for a caller with a cookie,
-            whose cookie is replaced.
+            The same as `sign_in`: a new access token, or no token for a caller with a
+            cookie, which is replaced.
 
         Raises:
             IncorrectCredentials: The password is wrong.

@@ -100,7 +100,7 @@ class AccountIds(Described, fields.List[Any]):
 
     def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         if value in (None, [], [""]):
-            raise ValidationError("Names nobody. Leave it out to send to all accounts.")
+            raise ValidationError("The list is empty. Leave it out to send to all accounts.")
         return super().deserialize(value, *args, **kwargs)
 
 

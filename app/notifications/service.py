@@ -65,7 +65,7 @@ class Draft:
 
 
 class SendResult(NamedTuple):
-    """The stored notification, which is None without the channel `inapp`, and the deliveries."""
+    """The stored notification (None without the channel `inapp`) and the deliveries."""
 
     notification: Notification | None
     deliveries: CountsByChannel

@@ -10,7 +10,7 @@ class ProfilesSettings(Namespace):
         default="everyone",
         description="Who can read a profile by account ID in addition to its owner and"
         " administrators: every active account, members of a common workspace, or"
-        " nobody.",
+        " no other account.",
     )
     PUBLIC_FIELDS: list[str] | None = Field(
         default=None,

@@ -146,7 +146,7 @@ class Registration(BasicService):
         columns: JsonObject,
         options: SignInOptions,
     ) -> SignInResult | Challenge:
-        """Create an account whose email is verified by the secret of an invitation."""
+        """Create an account with an email address that the invitation's secret verifies."""
         if self.invitations.invited_address(invitation) != email:
             raise OtherAddress
         if not self.sign_up_policy.allows(email, BY_INVITATION):

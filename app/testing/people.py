@@ -38,7 +38,7 @@ class Person:
         return Api(self.app, self.prefix, self.token())
 
     def change(self, **fields: Any) -> None:
-        """`change(status="suspended")`; a new e-mail or password ends every token."""
+        """`change(status="suspended")`; a new email address or password revokes every token."""
         with self.app.app_context():
             changed = service(Accounts).change(self._account(), **fields)
             self.email = changed.email

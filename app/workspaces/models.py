@@ -22,8 +22,8 @@ MANAGERS = tuple(MANAGED_TYPES)
 
 class Workspace(Base):
     __tablename__ = "frontdesk_workspaces"
-    # Without it, SQLite would use the id of a deleted workspace again, and accounts whose current
-    # workspace it was would get access to the new one.
+    # Without it, SQLite would use the id of a deleted workspace again, and an account with that
+    # current workspace would get access to the new one.
     __table_args__ = {"sqlite_autoincrement": True}
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)

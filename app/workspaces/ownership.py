@@ -1,4 +1,4 @@
-"""A workspace always has an active owner: an owner whose membership and account are active."""
+"""A workspace always has an active owner: an owner with active membership and account."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

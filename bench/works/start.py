@@ -16,7 +16,7 @@ from bench.servers import Contender
 COLUMNS = (
     Column("ms", "ms to the first answer"),
     Column("resident", "worker, MiB resident", "{:.1f}"),
-    Column("own", "worker, MiB of its own", "{:.1f}"),
+    Column("own", "worker, MiB not shared", "{:.1f}"),
 )
 LARGEST = 80.0
 

@@ -109,7 +109,7 @@ def test_receivers_are_found_and_chosen(ask: Ask, people: list[Person]) -> None:
 
 def test_nobody_chosen_is_not_everybody(ask: Ask, people: list[Person]) -> None:
     draft = {**DRAFT, "audience": "chosen"}
-    assert "Names nobody" in ask("POST", f"{PATH}/new", step="check", **draft).text
+    assert "The list is empty" in ask("POST", f"{PATH}/new", step="check", **draft).text
     everyone = ask("POST", f"{PATH}/reach", audience="everyone", **DRAFT).text
     refused = ask("POST", PATH, counted=field_of(everyone, "counted"), **draft)
     assert refused.status_code == 422

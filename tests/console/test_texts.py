@@ -16,7 +16,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.console import texts
-from scripts.texts import TEMPLATE, gathered
+from scripts.texts import TEMPLATE, extract
 
 from ..conftest import MakeApp, MakePerson
 from ..rigs.console.requests import ask
@@ -46,7 +46,7 @@ PAGES = (
 
 
 def test_the_catalogue_has_what_the_pages_say() -> None:
-    assert TEMPLATE.read_bytes() == gathered(), "run `make texts`"
+    assert TEMPLATE.read_bytes() == extract(), "run `make texts`"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def translations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 def write(folder: Path, language: str, translated: dict[str, str] | None = None) -> None:
     """A language of these texts; without any, every text in brackets."""
     catalog = Catalog(locale=language)
-    for message in read_po(BytesIO(gathered())):
+    for message in read_po(BytesIO(extract())):
         if message.id:
             _translate(catalog, message, translated)
     file = folder / language / "LC_MESSAGES" / "console.mo"

@@ -1,5 +1,5 @@
-"""Frontdesk's tables in the metadata of an application, whose classes and tables can have any
-names."""
+"""Frontdesk's tables in the metadata of an application, which can use any names for its classes and
+tables."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_reach_equals_the_sent_deliveries(
 
 
 def test_empty_and_unknown_receivers_are_rejected(admin: Api) -> None:
-    for ids, message in (([], "Names nobody"), ([4711], "No account has the id")):
+    for ids, message in (([], "The list is empty"), ([4711], "No account has the id")):
         answer = admin.post(
             f"{PATH}/reach", 422, json={"channels": ["inapp"], "account_receiver_ids": ids}
         )

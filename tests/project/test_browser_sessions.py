@@ -85,7 +85,7 @@ def test_one_tab_refreshes_the_token_for_all_tabs(
     )
     for number in range(5):
         tabs[0].evaluate(EXPIRE_TOKEN)
-        # Every tab starts before the first one has finished.
+        # All tabs start before any of them has finished.
         for tab in tabs:
             tab.evaluate(f"() => {{ window.responses = ({REQUEST})(5) }}")
         assert [tab.evaluate("window.responses") for tab in tabs] == [[200] * 5] * TABS

@@ -172,7 +172,7 @@ def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
-    """Copy the examples out of the repository, whose configuration must not apply."""
+    """Copy the examples out of the repository, so that its configuration does not apply."""
     for example, files in EXAMPLES.items():
         for file in files:
             source = ROOT / "examples" / example / file

@@ -38,7 +38,7 @@ class OneOffMail(Protocol):
 
 @dataclass(frozen=True)
 class OwnerMail:
-    """Emails to the owner of an account: those that are always sent, and security notices."""
+    """Emails to the owner of an account: emails that are always sent, and security notices."""
 
     one_off_mail: OneOffMail
     # AUTH.SECURITY_MAILS.

@@ -76,7 +76,7 @@ def export_deliveries(
 
 
 def _is_to_account(channels: Channels) -> ColumnElement[bool]:
-    """Exclude channels with other receivers than accounts, whose ids can be equal."""
+    """Exclude receivers other than accounts, because their ids can equal those of accounts."""
     return Delivery.channel.not_in(
         [
             channel.name

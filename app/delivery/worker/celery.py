@@ -45,7 +45,7 @@ _RETRY_POLICY = {"max_retries": 1, "interval_start": 0}
 class CeleryEngine:
     """Publishes jobs from a thread of the serving process, until the broker has received them.
 
-    Uses the application's Celery object, whose workers then also deliver, or creates one at first
+    Uses the application's Celery object, so that its workers also deliver, or creates one at first
     use.
     """
 

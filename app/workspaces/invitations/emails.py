@@ -46,8 +46,8 @@ class InvitationProofs:
 
 
 def _subject(invitation: Invitation) -> ProofSubject[Invitation]:
-    """Return the subject, whose tokens are invalid once the invitation is answered. Tokens of
-    earlier emails for an open invitation stay valid."""
+    """Return the subject of the tokens, which are invalid once the invitation is accepted, declined
+    or revoked. Tokens of earlier emails for an open invitation stay valid."""
     state = (invitation.workspace_id, invitation.email, invitation.state)
     return ProofSubject(INVITATION, invitation.id, state, invitation)
 

@@ -182,7 +182,7 @@ class InviterGone(Conflict):
     """The inviter is no longer a member who may invite this type."""
 
     code = "inviter_gone"
-    detail = "Whoever sent this invitation can no longer invite you"
+    detail = "The inviter can no longer invite you"
     title = "The inviter can no longer invite you"
     cause = (
         "The member who sent the invitation left the workspace, or no longer has the role to"
