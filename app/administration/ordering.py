@@ -104,7 +104,7 @@ class Ordering:
         if self.name != EMAIL:
             return datetime.fromisoformat(value).astimezone(UTC)
         if not (isinstance(value, str) and is_storable(value)):
-            raise ValueError("The value is not an address.")
+            raise ValueError("The value is not an email address.")
         return value
 
     def _by_value(self) -> Sequence[Any]:

@@ -15,7 +15,7 @@ class OwnAccount(Forbidden):
     """Administrators cannot manage their own account."""
 
     code = "own_account"
-    detail = "Nobody looks after their own account here"
+    detail = "Administrators cannot change their own account"
     title = "Administrators cannot change their own account here"
     cause = "The admin API does not change the account that sends the request."
     fix = "Use the account routes for your own account, or ask another administrator."
@@ -33,7 +33,7 @@ class SoleOwner(Conflict):
     """The account is the only active owner of shared workspaces, which are named by slug."""
 
     code = "sole_owner"
-    detail = "The account is the only active owner of workspaces that others are in"
+    detail = "The account is the only active owner of workspaces with other members"
     title = "The account is the only active owner of a workspace"
     cause = (
         "The account is the only active owner of the `workspaces` in the response, which have"

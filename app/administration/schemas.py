@@ -241,7 +241,7 @@ MADE = {**DETAILS, "id": 3, "email": "grace@example.com", "has_password": False}
 SUSPEND = {
     "status": "suspended",
     "suspended_until": "2030-02-01T00:00:00+00:00",
-    "suspended_reason": "Sells beans to everybody",
+    "suspended_reason": "Sends spam",
 }
 SUSPENDED = {**MADE, **SUSPEND}
 RECOVERY_SENT = {"message": "Password recovery email sent"}

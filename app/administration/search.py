@@ -25,7 +25,7 @@ from .ordering import bytewise, find_ordering
 from .schemas import AccountQuery
 from .view import AccountView, Details
 
-# The end of a range of addresses with one beginning: no address has the last Unicode character.
+# The end of a range of email addresses with the same start: none has the last Unicode character.
 _END = "\U0010ffff"
 
 
@@ -126,7 +126,7 @@ class AccountSearch:
 
     def _uses_mfa(self, uses_mfa: bool) -> ColumnElement[bool]:
         if self.has_factor is None:
-            raise Invalid.about("mfa", "The accounts of this application have no second factors.")
+            raise Invalid.about("mfa", "The accounts of this application have no MFA.")
         return self.has_factor if uses_mfa else ~self.has_factor
 
     def _column(self, name: str, parameter: str) -> Any:

@@ -113,11 +113,11 @@ class Administration:
     def delete(
         self, actor: AccountLike, account_id: AccountKey, email: str | None = None
     ) -> Details:
-        """Delete an account. With `email`, only if this is its address, as a confirmation."""
+        """Delete an account. With `email`, only if the account has this email address."""
         with transaction(self.session) as session, extended_timeout(self.session):
             account = self._lock(actor, account_id)
             if email is not None and fold(email) != account.email:
-                raise Invalid.about("email", "Not the account's address.")
+                raise Invalid.about("email", "Not the email address of the account.")
             check_root_remains(session, self.accounts, account)
             self._check_not_own(actor, account)
             self._check_actor(actor, account.role)
@@ -136,9 +136,9 @@ class Administration:
         self.sign_outs.by_operator(self.find(actor, account_id))
         return self.view.read(account_id)
 
-    def recover(self, actor: AccountLike, account_id: AccountKey, address: str) -> None:
+    def recover(self, actor: AccountLike, account_id: AccountKey, ip_address: str) -> None:
         """Send a recovery email, within the rate limits that protect the inbox from floods."""
-        self.recovery.request(self.find(actor, account_id).email, address)
+        self.recovery.request(self.find(actor, account_id).email, ip_address)
 
     def verify(self, actor: AccountLike, account_id: AccountKey) -> Details:
         """Mark the email address as verified, without an email."""
@@ -200,17 +200,17 @@ class Administration:
 
     def _check_until(self, account: AccountLike, until: datetime) -> None:
         if not keeps_dates(self.accounts.model):
-            raise Invalid.about(UNTIL, "The accounts of this application have no such date.")
+            raise Invalid.about(UNTIL, "The accounts of this application have no suspension date.")
         if until <= self.accounts.clock.now():
             raise Invalid.about(UNTIL, "Must be in the future.")
         if account.status == PENDING:
             # The end of the suspension would activate an account with an unverified address.
-            raise Invalid.about(UNTIL, "Not while the account waits for its address to be proven.")
+            raise Invalid.about(UNTIL, "Not while the account has an unverified email address.")
 
 
 def _read(field: str, text: str, read: Any) -> str:
     try:
-        found: str = read(text)
+        value: str = read(text)
     except (InvalidEmail, InvalidPhone) as problem:
         raise Invalid.about(field, problem.detail) from None
-    return found
+    return value

@@ -35,20 +35,20 @@ def _record(account: AccountLike) -> Record:
     return record
 
 
-def show(account: AccountLike) -> None:
+def print_account(account: AccountLike) -> None:
     print_record(_record(account))
 
 
 def check_status(status: str) -> None:
-    """A host's own active ones are known with it only."""
-    known = service(Accounts).statuses()
-    if status not in known:
+    """Raise BadParameter for an unknown status. Applications can define active statuses."""
+    statuses = service(Accounts).statuses()
+    if status not in statuses:
         raise click.BadParameter(
-            f"{status!r} is not one of {', '.join(known)}.", param_hint="--status"
+            f"{status!r} is not one of {', '.join(statuses)}.", param_hint="--status"
         )
 
 
-def warn_of(password: str) -> None:
+def print_warnings(password: str) -> None:
     for warning in service(Accounts).passwords.rules.warnings(password):
         click.echo(f"Warning: {warning}", err=True)
 
@@ -72,8 +72,8 @@ def create(email: str, password: str, role: str, status: str, phone: str | None)
       flask accounts create ada@example.com --role admin --password-file password.txt
     """
     check_status(status)
-    warn_of(password)
-    show(service(Accounts).create(email, password, role=role, status=status, phone=phone))
+    print_warnings(password)
+    print_account(service(Accounts).create(email, password, role=role, status=status, phone=phone))
 
 
 @group.command("list")
@@ -113,12 +113,12 @@ def change(email: str, new_email: str | None, **fields: Any) -> None:
     if fields["status"] is not None:
         check_status(fields["status"])
     if fields["password"]:
-        warn_of(fields["password"])
+        print_warnings(fields["password"])
     accounts = service(Accounts)
     account = accounts.change(accounts.get(email), email=new_email, **fields)
     if fields["password"]:
         service(AccountUnlock).reset(account)
-    show(account)
+    print_account(account)
 
 
 @group.command()
@@ -138,7 +138,7 @@ def delete(email: str) -> None:
     accounts = service(Accounts)
     account = accounts.get(email)
     confirm(f"Delete the account {account.email} and all its data?")
-    show(account)
+    print_account(account)
     accounts.delete(account)
 
 
@@ -161,26 +161,26 @@ def unlock(email: str) -> None:
         )
     account = service(Accounts).get(email)
     service(AccountUnlock).unlock(account)
-    show(account)
+    print_account(account)
 
 
 @group.command("sign-out")
 @click.argument("email", required=False)
-@click.option("--all", "everybody", is_flag=True, help="Sign out all accounts.")
+@click.option("--all", "all_accounts", is_flag=True, help="Sign out all accounts.")
 @yes_option
 @json_option
-def sign_out(email: str | None, everybody: bool) -> None:
+def sign_out(email: str | None, all_accounts: bool) -> None:
     """Sign the account with the email address EMAIL out on all devices.
 
     The command revokes all access tokens, refresh tokens and sessions of the account. They stay
-    revoked after the next sign-in. Before --all, the command asks for confirmation.
+    revoked after the next sign-in. With --all, the command asks for confirmation.
 
     \b
     Examples:
       flask accounts sign-out ada@example.com
       flask accounts sign-out --all
     """
-    if everybody is (email is not None):
+    if all_accounts is (email is not None):
         raise click.UsageError("Give either EMAIL or --all.")
     if email is None:
         confirm("Sign out all accounts? All users must sign in again.")
@@ -188,7 +188,7 @@ def sign_out(email: str | None, everybody: bool) -> None:
         return
     account = service(Accounts).get(email)
     service(SignOut).by_operator(account)
-    show(account)
+    print_account(account)
 
 
 @group.command()
@@ -205,7 +205,7 @@ def unlink(email: str) -> None:
     """
     account = service(Accounts).get(email)
     service(Identities).unlink(account)
-    show(account)
+    print_account(account)
 
 
 @group.command("reset-mfa")
@@ -228,7 +228,7 @@ def reset_mfa(email: str) -> None:
     account = service(Accounts).get(email)
     confirm(f"Remove all MFA methods of the account {account.email} and sign the account out?")
     service(Authenticators).reset(account)
-    show(account)
+    print_account(account)
 
 
 @group.command("ensure-superuser")
@@ -236,7 +236,8 @@ def reset_mfa(email: str) -> None:
 def ensure_superuser() -> None:
     """Create the first root account if it does not exist.
 
-    The settings FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD decide its email address and password.
+    The command takes the email address and the password from the settings FIRST_SUPERUSER and
+    FIRST_SUPERUSER_PASSWORD.
 
     \b
     Examples:
@@ -248,10 +249,12 @@ def ensure_superuser() -> None:
     if not email or not password:
         raise click.ClickException("Set FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD.")
     accounts = service(Accounts)
-    found = accounts.find(email)
-    if found is not None:
-        show(found)
+    existing = accounts.find(email)
+    if existing is not None:
+        print_account(existing)
         return
     if password == DEFAULT_PASSWORD and not current_app.debug:
-        raise click.ClickException("Change FIRST_SUPERUSER_PASSWORD from its default first.")
-    show(accounts.create(email, password, role="root"))
+        raise click.ClickException(
+            "FIRST_SUPERUSER_PASSWORD has its default value. Set another password first."
+        )
+    print_account(accounts.create(email, password, role="root"))

@@ -96,12 +96,12 @@ def preview(name: str | None, to: str, out: Path | None, values: JsonObject) -> 
         print_text("\n".join(names), {"templates": names})
         return
     name = name.removesuffix(".html")
-    mail = _previews().email(name, to, values)
+    email = _previews().email(name, to, values)
     page = out or Path(f"{Path(name).name}.html")
     plain = page.with_suffix(".txt")
     if existing := [str(path) for path in (page, plain) if path.exists()]:
         confirm(f"Overwrite {' and '.join(existing)}?")
-    for path, text in ((page, mail.html), (plain, mail.text)):
+    for path, text in ((page, email.html), (plain, email.text)):
         try:
             path.write_text(text)
         except OSError as error:
@@ -128,10 +128,10 @@ def send_test(name: str, to: str, values: JsonObject) -> None:
     print_text(f"Sent to {to}.", {"template": name, "to": to})
 
 
-def _send(mail: Email) -> None:
+def _send(email: Email) -> None:
     mailer = service(Mailer)  # type: ignore[type-abstract]
     try:
-        message = mailer.writer.write(mail, current_frontdesk.clock.now())
+        message = mailer.writer.write(email, current_frontdesk.clock.now())
         with mailer.open() as connection:
             connection.send(message)
     except DeliveryError as error:

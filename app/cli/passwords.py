@@ -1,4 +1,4 @@
-"""The options of commands that take a password: typed twice, read from a file, or an argument."""
+"""Options of commands for a password: typed twice, read from a file, or an argument."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,14 +10,14 @@ from click.core import ParameterSource
 from ..core.types import AnyFunction
 
 PROMPT = "Password"
-_SEEN = (
+_VISIBLE = (
     "Warning: a password on the command line can be read by every user of this machine and stays"
     " in the shell history. Leave out the value of --password, or use --password-file."
 )
 
 
 def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
-    """Hand a command its `password`; where one is required and none is given it is asked for."""
+    """Pass `password` to the command. Ask for a required password if no option has it."""
 
     def decorate(command: AnyFunction) -> AnyFunction:
         @click.option(
@@ -41,11 +41,11 @@ def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
             if password_file is not None:
                 if password is not None:
                     raise click.UsageError("Give --password or --password-file, not both.")
-                password = _from(password_file)
+                password = _read(password_file)
             elif password is None and required:
                 password = click.prompt(PROMPT, hide_input=True, confirmation_prompt=True)
-            elif _stood_in_the_command():
-                click.echo(_SEEN, err=True)
+            elif _is_on_command_line():
+                click.echo(_VISIBLE, err=True)
             return command(*args, password=password, **kwargs)
 
         return run
@@ -53,17 +53,17 @@ def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
     return decorate
 
 
-def _stood_in_the_command() -> bool:
+def _is_on_command_line() -> bool:
     source = click.get_current_context().get_parameter_source("password")
     return source is ParameterSource.COMMANDLINE
 
 
-def _from(file: Any) -> str:
-    """One line. Its end is no part of the password: every editor writes one."""
+def _read(file: Any) -> str:
+    """Return the only line of a file, without the line break that editors add."""
     try:
         password: str = file.read().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         raise click.BadParameter("is not UTF-8 text.", param_hint="--password-file") from None
     if not password or "\n" in password:
-        raise click.BadParameter("must hold one line.", param_hint="--password-file")
+        raise click.BadParameter("must have exactly one line.", param_hint="--password-file")
     return password

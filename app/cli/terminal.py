@@ -126,13 +126,13 @@ def _cell(value: object) -> str:
         return ", ".join(f"{name}: {_cell(inner)}" for name, inner in value.items()) or "-"
     text = _UTC.sub(r"\1 \2 UTC", str(value))
     # Names come from users: control characters must not reach the terminal.
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def _width(text: str) -> int:
-    """The number of terminal columns."""
+    """Return the number of terminal columns."""
     return sum(
-        0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text
+        0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text
     )
 
 

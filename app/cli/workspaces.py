@@ -27,31 +27,31 @@ def _record(schema: type[Schema], row: object) -> Record:
     return record
 
 
-def new_slug(_context: click.Context, _option: click.Parameter, slug: str) -> str:
+def check_slug(_context: click.Context, _option: click.Parameter, slug: str) -> str:
     if reason := slug_error(slug):
         raise click.BadParameter(reason)
     return slug
 
 
-def up_to(most: int) -> Callable[[click.Context, click.Parameter, str], str]:
+def check_length(maximum: int) -> Callable[[click.Context, click.Parameter, str], str]:
     def check(_context: click.Context, _option: click.Parameter, text: str) -> str:
-        if len(text) > most or not is_not_blank(text):
-            raise click.BadParameter(f"Use 1 to {most} characters, including a visible one.")
+        if len(text) > maximum or not is_not_blank(text):
+            raise click.BadParameter(f"Use 1 to {maximum} characters, including a visible one.")
         return text
 
     return check
 
 
 @group.command()
-@click.argument("slug", callback=new_slug)
+@click.argument("slug", callback=check_slug)
 @click.option(
-    "--name", required=True, callback=up_to(NAME_LENGTH), help="The name that members see."
+    "--name", required=True, callback=check_length(NAME_LENGTH), help="The name that members see."
 )
 @click.option(
     "--default",
     "is_default",
     is_flag=True,
-    help="Make the workspace the default workspace, in place of the present one.",
+    help="Make the workspace the default workspace, instead of the current one.",
 )
 @json_option
 def create(slug: str, name: str, is_default: bool) -> None:
@@ -93,7 +93,7 @@ def list_workspaces() -> None:
     "--status",
     default=ACTIVE,
     show_default=True,
-    callback=up_to(STATUS_LENGTH),
+    callback=check_length(STATUS_LENGTH),
     help="The member's status in the workspace.",
 )
 @json_option

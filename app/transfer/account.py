@@ -22,7 +22,7 @@ class UnreadableRow:
     """A row without a readable account."""
 
     line: int
-    fault: RowError
+    error: RowError
 
 
 @dataclass(slots=True)

@@ -90,8 +90,8 @@ class Checks:
             other_id=account.id if key is None else None,
             hash_kind=_hash_kind(account.password_hash),
             current_workspace=account.current_workspace,
-            memberships=[_membership(each) for each in account.workspaces],
-            identities=[_identity(each) for each in account.identities],
+            memberships=[_membership(item) for item in account.workspaces],
+            identities=[_identity(item) for item in account.identities],
             profile=None if account.profile is None else _profile(account.profile),
         )
 
@@ -106,23 +106,23 @@ class Checks:
             )
         return account.email_unverified_since or self._clock.now()
 
-    def _key(self, given: Any) -> Any:
+    def _key(self, value: Any) -> Any:
         """Return the id in the type of our accounts' ids, or None for another type."""
         kind = self._key_kind.python_type
         if kind is int:
-            number = int(given) if isinstance(given, str) and given.isdecimal() else given
+            number = int(value) if isinstance(value, str) and value.isdecimal() else value
             is_whole = isinstance(number, int) and not isinstance(number, bool)
             return number if is_whole and 0 < number <= MAX_ID else None
-        if not isinstance(given, (str, UUID)):
+        if not isinstance(value, (str, UUID)):
             return None
         if kind is UUID:
             try:
-                return UUID(str(given))
+                return UUID(str(value))
             except ValueError:
                 return None
         longest = getattr(self._key_kind, "length", None)
-        fits = given and is_storable(str(given)) and (longest is None or len(str(given)) <= longest)
-        return str(given) if kind is str and fits else None
+        fits = value and is_storable(str(value)) and (longest is None or len(str(value)) <= longest)
+        return str(value) if kind is str and fits else None
 
 
 def _email(text: str) -> str:
@@ -180,39 +180,39 @@ def _short(text: str, name: str, longest: int) -> str:
     return text
 
 
-def _membership(given: ImportedMembership) -> ImportedMembership:
-    if reason := slug_error(given.slug):
+def _membership(membership: ImportedMembership) -> ImportedMembership:
+    if reason := slug_error(membership.slug):
         raise RowError("wrong_workspace", reason)
-    if given.type not in MEMBER_TYPES:
+    if membership.type not in MEMBER_TYPES:
         raise RowError(
             "unknown_type", f"The type of a member must be one of {', '.join(MEMBER_TYPES)}."
         )
-    _short(given.status, "status of a member", STATUS_LENGTH)
-    if given.name is not None:
-        _short(given.name, "name of a workspace", NAME_LENGTH)
-    return given
+    _short(membership.status, "status of a member", STATUS_LENGTH)
+    if membership.name is not None:
+        _short(membership.name, "name of a workspace", NAME_LENGTH)
+    return membership
 
 
-def _identity(given: ImportedIdentity) -> ImportedIdentity:
-    _short(given.issuer, "issuer", LONGEST_ISSUER)
-    _short(given.subject, "subject", LONGEST_SUBJECT)
-    _short(given.provider or "-", "provider", 50)
-    return given
+def _identity(identity: ImportedIdentity) -> ImportedIdentity:
+    _short(identity.issuer, "issuer", LONGEST_ISSUER)
+    _short(identity.subject, "subject", LONGEST_SUBJECT)
+    _short(identity.provider or "-", "provider", 50)
+    return identity
 
 
-def _profile(given: Values) -> JsonObject:
+def _profile(properties: Values) -> JsonObject:
     """Check a profile like an update by its owner, who could not correct it otherwise. Required
     properties may be missing."""
-    sent = {name: value for name, value in given.items() if name != "avatar_file"}
+    sent = {name: value for name, value in properties.items() if name != "avatar_file"}
     try:
         fields = to_columns(update_schema, schema_instance(update_schema()).load(sent))
     except ValidationError as error:
         names = sorted(map(str, error.messages_dict))
         raise RowError("wrong_profile", f"In the profile, not valid: {', '.join(names)}.") from None
-    picture = given.get("avatar_file")
+    picture = properties.get("avatar_file")
     if picture is not None:
         if not isinstance(picture, str) or not PICTURE_NAME.fullmatch(picture):
             raise RowError("wrong_profile", "In the profile, not valid: avatar_file.")
         fields["avatar_file"] = picture
-    times = {name: timestamp(given, name) for name in ("created_at", "updated_at")}
+    times = {name: timestamp(properties, name) for name in ("created_at", "updated_at")}
     return fields | {name: value for name, value in times.items() if value is not None}

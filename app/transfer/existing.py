@@ -22,21 +22,21 @@ _AT_ONCE = 5_000
 class ExistingRows:
     ids: JsonObject
     emails: dict[Any, str]
-    # When each was created; None for a workspace that an earlier row creates without a time.
+    # The creation time by slug; None for a workspace that an earlier row creates without a time.
     workspaces: dict[str, datetime | None]
     # The linked account by issuer and subject.
     identities: dict[tuple[str, str], Any]
 
     def account_of(self, checked: CheckedAccount) -> Any:
         """Return the id of the existing account, or None for a new account."""
-        known = self.ids.get(checked.email)
-        if known is None and checked.id not in self.emails:
+        account_id = self.ids.get(checked.email)
+        if account_id is None and checked.id not in self.emails:
             return None
-        if known is None:
+        if account_id is None:
             raise RowError("id_taken", "Another account has this id.")
-        if checked.id is not None and checked.id != known:
-            raise RowError("email_taken", f"The account {known} has this email.")
-        return known
+        if checked.id is not None and checked.id != account_id:
+            raise RowError("email_taken", f"The account {account_id} has this email.")
+        return account_id
 
     def check(self, checked: CheckedAccount, account_id: AccountKey) -> None:
         for membership in checked.memberships:
@@ -47,8 +47,8 @@ class ExistingRows:
                     f"The workspace {membership.slug!r} does not exist and has no name.",
                 )
             created_at = self.workspaces.get(membership.slug)
-            given = membership.workspace_created_at
-            if created_at is not None and given is not None and given != created_at:
+            expected = membership.workspace_created_at
+            if created_at is not None and expected is not None and expected != created_at:
                 raise RowError("slug_taken", f"Another workspace has the slug {membership.slug!r}.")
         for identity in checked.identities:
             owner = self.identities.get((identity.issuer, identity.subject))
@@ -63,24 +63,24 @@ def find_existing(accounts: Accounts, batch: list[CheckedAccount]) -> ExistingRo
     model = accounts.model
     account = select(model.id, model.email)
     workspace = select(Workspace.slug, Workspace.created_at)
-    identity = select(Identity.issuer, Identity.subject, Identity.account_id)
+    linked = select(Identity.issuer, Identity.subject, Identity.account_id)
 
     def find(statement: Any, column: Any, values: Collection[Any]) -> Iterator[Any]:
-        wanted = list(values)
-        for start in range(0, len(wanted), _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
-            yield from accounts.session.execute(statement.where(column.in_(some)))
+        items = list(values)
+        for start in range(0, len(items), _AT_ONCE):
+            part = items[start : start + _AT_ONCE]
+            yield from accounts.session.execute(statement.where(column.in_(part)))
 
     emails = [checked.email for checked in batch]
     ids = [checked.id for checked in batch if checked.id is not None]
-    slugs = {each.slug for checked in batch for each in checked.memberships}
-    subjects = {each.subject for checked in batch for each in checked.identities}
+    slugs = {membership.slug for checked in batch for membership in checked.memberships}
+    subjects = {identity.subject for checked in batch for identity in checked.identities}
     return ExistingRows(
         ids={email: account_id for account_id, email in find(account, model.email, emails)},
         emails=dict(find(account, model.id, ids)),
         workspaces=dict(find(workspace, Workspace.slug, slugs)),
         identities={
             (issuer, subject): owner
-            for issuer, subject, owner in find(identity, Identity.subject, subjects)
+            for issuer, subject, owner in find(linked, Identity.subject, subjects)
         },
     )

@@ -60,8 +60,8 @@ class Exporter:
         keys = [account.id for account in page]
         members, current = self._members(page, keys)
         identities = self._identities(keys)
-        found = select(Profile).where(Profile.account_id.in_(keys))
-        profiles = {row.account_id: _profile(row) for row in self.session.scalars(found)}
+        stored = select(Profile).where(Profile.account_id.in_(keys))
+        profiles = {row.account_id: _profile(row) for row in self.session.scalars(stored)}
         for account in page:
             line = {name: _plain(getattr(account, name, None)) for name in ACCOUNT_COLUMNS}
             line |= {
@@ -78,7 +78,7 @@ class Exporter:
     ) -> tuple[dict[Any, list[Line]], dict[Any, str]]:
         """Return the memberships of each account, and the slug of its current workspace."""
         chosen = {account.id: account.current_workspace_id for account in page}
-        found: dict[Any, list[Line]] = defaultdict(list)
+        memberships: dict[Any, list[Line]] = defaultdict(list)
         current: dict[Any, str] = {}
         rows = self.session.execute(
             select(Member, Workspace)
@@ -87,7 +87,7 @@ class Exporter:
             .order_by(Member.id)
         )
         for member, workspace in rows:
-            found[member.account_id].append(
+            memberships[member.account_id].append(
                 {
                     "slug": workspace.slug,
                     "type": member.type,
@@ -101,16 +101,16 @@ class Exporter:
             )
             if chosen[member.account_id] == workspace.id:
                 current[member.account_id] = workspace.slug
-        return found, current
+        return memberships, current
 
     def _identities(self, keys: list[Any]) -> dict[Any, list[Line]]:
-        found: dict[Any, list[Line]] = defaultdict(list)
+        identities: dict[Any, list[Line]] = defaultdict(list)
         rows = select(Identity).where(Identity.account_id.in_(keys)).order_by(Identity.id)
         for row in self.session.scalars(rows):
-            found[row.account_id].append(
+            identities[row.account_id].append(
                 {field.name: _plain(getattr(row, field.name)) for field in fields(ImportedIdentity)}
             )
-        return found
+        return identities
 
 
 def write_ndjson(lines: Iterator[Line], file: TextIO) -> int:

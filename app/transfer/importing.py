@@ -53,9 +53,9 @@ class Report:
         self._lines = csv.writer(file)
         self._lines.writerow(REPORT_COLUMNS)
 
-    def refuse(self, line: int, fault: RowError, email: str = "", key: object = None) -> None:
-        self.refused[fault.code] += 1
-        self._write(line, email, key, "refused", fault.code, fault.reason)
+    def refuse(self, line: int, error: RowError, email: str = "", key: object = None) -> None:
+        self.refused[error.code] += 1
+        self._write(line, email, key, "refused", error.code, error.reason)
 
     def renumber(self, line: int, email: str, before: object, after: object) -> None:
         self.new_ids += 1
@@ -101,13 +101,13 @@ class Importer:
         for row in rows:
             self.report.read += 1
             if isinstance(row, UnreadableRow):
-                self.report.refuse(row.line, row.fault)
+                self.report.refuse(row.line, row.error)
                 continue
             try:
                 checked = self._checks.check(row)
                 _refuse_repeated(seen, row, checked)
-            except RowError as fault:
-                self.report.refuse(row.line, fault, row.email, row.id)
+            except RowError as error:
+                self.report.refuse(row.line, error, row.email, row.id)
                 continue
             yield checked
 
@@ -120,8 +120,8 @@ class Importer:
                 try:
                     account_id = existing.account_of(checked)
                     existing.check(checked, account_id)
-                except RowError as fault:
-                    self.report.refuse(checked.line, fault, checked.email, checked.id)
+                except RowError as error:
+                    self.report.refuse(checked.line, error, checked.email, checked.id)
                     continue
                 if account_id is None:
                     new.append(checked)
@@ -177,8 +177,8 @@ class Importer:
     def _refuse(self, checked: CheckedAccount, error: StatementError) -> None:
         """Report the error of the driver without its parameters, which may be a password hash."""
         reason = str(error.orig).splitlines()[0]
-        fault = RowError("conflict", f"The database refused the account: {reason}")
-        self.report.refuse(checked.line, fault, checked.email, checked.id)
+        refusal = RowError("conflict", f"The database refused the account: {reason}")
+        self.report.refuse(checked.line, refusal, checked.email, checked.id)
 
     def _count(self, imported: list[CheckedAccount]) -> None:
         self.report.imported += len(imported)

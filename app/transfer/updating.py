@@ -45,8 +45,8 @@ class Updates:
 
     def _account(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         account: Any = self.accounts.by_id(account_id)
-        given = {name: checked.values[name] for name in ("role", "status", "phone")}
-        new = {n: v for n, v in given.items() if v is not None and getattr(account, n) != v}
+        values = {name: checked.values[name] for name in ("role", "status", "phone")}
+        new = {n: v for n, v in values.items() if v is not None and getattr(account, n) != v}
         if new:
             yield lambda: self.accounts.change(account, **new)
         if account.password_hash is None and checked.values["password_hash"] is not None:
@@ -54,32 +54,33 @@ class Updates:
 
     def _members(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         session = self.accounts.session
-        found = (
+        stored = (
             select(Workspace.slug, Member)
             .join(Member, Member.workspace_id == Workspace.id)
             .where(Member.account_id == account_id)
         )
-        existing = dict(session.execute(found).all()) if checked.memberships else {}
-        for given in checked.memberships:
-            member = existing.get(given.slug)
+        existing = dict(session.execute(stored).all()) if checked.memberships else {}
+        for membership in checked.memberships:
+            member = existing.get(membership.slug)
             if member is None:
-                yield partial(self._add_member, given, account_id)
+                yield partial(self._add_member, membership, account_id)
                 continue
             for name in ("type", "status"):
-                if getattr(member, name) != getattr(given, name):
-                    yield _set(member, name, getattr(given, name))
+                if getattr(member, name) != getattr(membership, name):
+                    yield _set(member, name, getattr(membership, name))
 
-    def _add_member(self, given: ImportedMembership, account_id: AccountKey) -> None:
-        workspace_id = self.writer.workspaces([given])[given.slug]
-        self.accounts.session.add(Member(**self.writer.member(given, workspace_id, account_id)))
+    def _add_member(self, membership: ImportedMembership, account_id: AccountKey) -> None:
+        workspace_id = self.writer.workspaces([membership])[membership.slug]
+        values = self.writer.member(membership, workspace_id, account_id)
+        self.accounts.session.add(Member(**values))
 
     def _identities(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         session = self.accounts.session
-        found = select(Identity.issuer, Identity.subject).where(Identity.account_id == account_id)
-        existing = {tuple(row) for row in session.execute(found)} if checked.identities else set()
-        for given in checked.identities:
-            if (given.issuer, given.subject) not in existing:
-                row = self.writer.identity(given, checked.email, account_id)
+        stored = select(Identity.issuer, Identity.subject).where(Identity.account_id == account_id)
+        existing = {tuple(row) for row in session.execute(stored)} if checked.identities else set()
+        for identity in checked.identities:
+            if (identity.issuer, identity.subject) not in existing:
+                row = self.writer.identity(identity, checked.email, account_id)
                 yield lambda row=row: session.add(Identity(**row))
 
     def _profile(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
@@ -89,15 +90,15 @@ class Updates:
         profile = session.scalar(select(Profile).where(Profile.account_id == account_id))
         if profile is None:
             times = {"created_at": now, "updated_at": now}
-            values = {**times, **checked.profile, "account_id": account_id}
-            yield lambda: session.add(Profile(**values))
+            row = {**times, **checked.profile, "account_id": account_id}
+            yield lambda: session.add(Profile(**row))
             return
-        given = {n: v for n, v in checked.profile.items() if n not in ("created_at", "updated_at")}
-        given["extra"] = {**profile.extra, **given.get("extra", {})}
-        # A profile has either a stored picture or the address of one.
-        if given.pop("avatar_file", None) or profile.avatar_file:
-            given.pop("avatar", None)
-        changed = {name: v for name, v in given.items() if getattr(profile, name) != v}
+        values = {n: v for n, v in checked.profile.items() if n not in ("created_at", "updated_at")}
+        values["extra"] = {**profile.extra, **values.get("extra", {})}
+        # A profile has either a stored picture or the URL of a picture.
+        if values.pop("avatar_file", None) or profile.avatar_file:
+            values.pop("avatar", None)
+        changed = {name: v for name, v in values.items() if getattr(profile, name) != v}
         if changed:
             changed["updated_at"] = now
         for name, value in changed.items():

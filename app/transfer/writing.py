@@ -34,7 +34,7 @@ class AccountWriter:
     def write(self, new: list[CheckedAccount]) -> list[Any]:
         """Insert the accounts and return their ids, in the same order."""
         session, now = self.accounts.session, self.accounts.clock.now()
-        workspaces = self.workspaces([each for checked in new for each in checked.memberships])
+        workspaces = self.workspaces([item for checked in new for item in checked.memberships])
         ids = self._insert([self._values(checked, workspaces) for checked in new])
         rows: dict[Any, list[JsonObject]] = {Member: [], Identity: [], Profile: []}
         for checked, account_id in zip(new, ids, strict=True):
@@ -65,34 +65,34 @@ class AccountWriter:
                 named[membership.slug] = membership
         if not named:
             return {}
-        found = select(Workspace.slug, Workspace.id).where(Workspace.slug.in_(named))
-        known = dict(session.execute(found).all())
-        missing = [self._workspace(each) for slug, each in named.items() if slug not in known]
+        stored = select(Workspace.slug, Workspace.id).where(Workspace.slug.in_(named))
+        ids = dict(session.execute(stored).all())
+        missing = [self._workspace(item) for slug, item in named.items() if slug not in ids]
         session.add_all(missing)
         session.flush()
-        return known | {workspace.slug: workspace.id for workspace in missing}
+        return ids | {workspace.slug: workspace.id for workspace in missing}
 
     def member(
-        self, given: ImportedMembership, workspace_id: int, account_id: object
+        self, membership: ImportedMembership, workspace_id: int, account_id: object
     ) -> JsonObject:
         return {
             "workspace_id": workspace_id,
             "account_id": account_id,
-            "type": given.type,
-            "status": given.status,
-            "created_at": given.since or self.accounts.clock.now(),
+            "type": membership.type,
+            "status": membership.status,
+            "created_at": membership.since or self.accounts.clock.now(),
         }
 
-    def identity(self, given: ImportedIdentity, email: str, account_id: object) -> JsonObject:
+    def identity(self, identity: ImportedIdentity, email: str, account_id: object) -> JsonObject:
         now = self.accounts.clock.now()
         return {
             "account_id": account_id,
-            "provider": given.provider or DEFAULT,
-            "issuer": given.issuer,
-            "subject": given.subject,
-            "email": given.email or email,
-            "linked_at": given.linked_at or now,
-            "last_used_at": given.last_used_at or given.linked_at or now,
+            "provider": identity.provider or DEFAULT,
+            "issuer": identity.issuer,
+            "subject": identity.subject,
+            "email": identity.email or email,
+            "linked_at": identity.linked_at or now,
+            "last_used_at": identity.last_used_at or identity.linked_at or now,
         }
 
     def advance_sequence(self, imported: list[CheckedAccount]) -> None:
@@ -122,11 +122,11 @@ class AccountWriter:
             return [account.id for account in accounts]
         # Without RETURNING, the driver streams the rows of one short statement.
         for has_id in (True, False):
-            if some := [row for row in rows if ("id" in row) is has_id]:
-                session.execute(insert(model), some, execution_options={"render_nulls": True})
+            if part := [row for row in rows if ("id" in row) is has_id]:
+                session.execute(insert(model), part, execution_options={"render_nulls": True})
         emails = [row["email"] for row in rows if "id" not in row]
-        given = select(model.email, model.id).where(model.email.in_(emails))
-        ids: JsonObject = dict(session.execute(given).all()) if emails else {}
+        stored = select(model.email, model.id).where(model.email.in_(emails))
+        ids: JsonObject = dict(session.execute(stored).all()) if emails else {}
         return [row["id"] if "id" in row else ids[row["email"]] for row in rows]
 
     def _values(self, checked: CheckedAccount, workspaces: Mapping[str, int]) -> JsonObject:
@@ -143,14 +143,16 @@ class AccountWriter:
                 del values[name]
         return values
 
-    def _workspace(self, given: ImportedMembership) -> Workspace:
-        is_default = given.is_default and (given.is_personal or not self._has_common_default())
+    def _workspace(self, membership: ImportedMembership) -> Workspace:
+        is_default = membership.is_default and (
+            membership.is_personal or not self._has_common_default()
+        )
         return Workspace(
-            slug=given.slug,
-            name=cast(str, given.name),
+            slug=membership.slug,
+            name=cast(str, membership.name),
             is_default=is_default,
-            is_personal=given.is_personal,
-            created_at=given.workspace_created_at or self.accounts.clock.now(),
+            is_personal=membership.is_personal,
+            created_at=membership.workspace_created_at or self.accounts.clock.now(),
         )
 
     def _has_common_default(self) -> bool:

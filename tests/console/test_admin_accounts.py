@@ -249,7 +249,9 @@ def test_who_is_signed_out_is_signed_in_nowhere(world: World, boss: Desk) -> Non
 def test_an_account_is_deleted_by_its_address(world: World, boss: Desk) -> None:
     mallory = world.suspended.id
     assert MALLORY in boss.get(of(mallory, "/delete"))
-    assert "Not the account's address." in boss.told(of(mallory, "/delete"), email="x@example.com")
+    assert "Not the email address of the account." in boss.told(
+        of(mallory, "/delete"), email="x@example.com"
+    )
     assert "Length must be" in boss.told(of(mallory, "/delete"))
     boss.get(of(mallory))
     boss.send(of(mallory, "/delete"), email=MALLORY.upper())

@@ -120,7 +120,7 @@ def test_keycloak_credentials_are_converted() -> None:
 @pytest.mark.parametrize("form", ["django", "gotrue", "keycloak"])
 def test_item_that_is_no_account_is_unreadable(form: str) -> None:
     unreadable = [row for row in read(form) if isinstance(row, UnreadableRow)]
-    assert [row.fault.code for row in unreadable] == ["not_an_account"]
+    assert [row.error.code for row in unreadable] == ["not_an_account"]
 
 
 def test_unusable_password_of_django_is_dropped() -> None:

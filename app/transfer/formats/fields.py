@@ -43,8 +43,8 @@ def timestamp(row: Values, name: str) -> datetime | None:
     if value is None:
         return None
     try:
-        found = datetime.fromisoformat(value)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        time = datetime.fromisoformat(value)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise _wrong(name, "a time such as 2030-12-31T12:00:00Z") from None
 
@@ -85,9 +85,9 @@ def words(row: Values, name: str) -> list[str]:
         return []
     if not isinstance(value, list):
         raise _wrong(name, "a list of words")
-    # Some formats have objects with a name in place of words.
-    found = [item.get("name") if isinstance(item, dict) else item for item in value]
-    return [item.strip().lower() for item in found if isinstance(item, str) and item.strip()]
+    # Some formats have objects with a name instead of words.
+    names = [item.get("name") if isinstance(item, dict) else item for item in value]
+    return [name.strip().lower() for name in names if isinstance(name, str) and name.strip()]
 
 
 def _parsed(row: Values, name: str) -> Any:
@@ -115,8 +115,8 @@ _ISSUERS = {"google": GOOGLE, "google.com": GOOGLE, "google-oauth2": GOOGLE}
 def identities(row: Values, name: str, provider: str, subject: str) -> list[ImportedIdentity]:
     """Read a list of identities by the names of their fields. Unknown providers are ignored."""
     found = []
-    for each in objects(row, name):
-        issuer, subject_id = _ISSUERS.get(str(each.get(provider))), each.get(subject)
+    for item in objects(row, name):
+        issuer, subject_id = _ISSUERS.get(str(item.get(provider))), item.get(subject)
         if issuer is not None and isinstance(subject_id, str) and subject_id:
             found.append(ImportedIdentity(issuer, subject_id))
     return found

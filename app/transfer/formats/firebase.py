@@ -17,11 +17,13 @@ _PARAMETER = re.compile(r'"?(\w+)"?\s*:\s*"?([^\s,"{}]+)', re.ASCII)
 _REQUIRED = {"base64_signer_key", "base64_salt_separator", "rounds", "mem_cost"}
 
 
-def hash_config(shown: str) -> HashConfig:
-    found = dict(_PARAMETER.findall(shown))
-    if missing := sorted(_REQUIRED - found.keys()):
+def hash_config(text: str) -> HashConfig:
+    config = dict(_PARAMETER.findall(text))
+    if missing := sorted(_REQUIRED - config.keys()):
         raise RowError("no_hash_config", f"Missing hash parameters: {', '.join(missing)}.")
-    return found
+    if not (config["rounds"].isdecimal() and config["mem_cost"].isdecimal()):
+        raise RowError("no_hash_config", "The hash parameters rounds and mem_cost are integers.")
+    return config
 
 
 def read(stream: TextIO, config: HashConfig | None = None) -> Iterator[Row]:

@@ -30,8 +30,8 @@ def account(row: Fields) -> ImportedAccount:
         suspended_until=timestamp(row, "suspended_until"),
         suspended_reason=text(row, "suspended_reason"),
         current_workspace=text(row, "current_workspace"),
-        workspaces=[_membership(each) for each in objects(row, "workspaces")],
-        identities=[_identity(each) for each in objects(row, "identities")],
+        workspaces=[_membership(item) for item in objects(row, "workspaces")],
+        identities=[_identity(item) for item in objects(row, "identities")],
         profile=mapping(row, "profile"),
     )
 

@@ -26,8 +26,8 @@ def read_accounts(
             continue
         try:
             account = make(row)
-        except RowError as fault:
-            yield UnreadableRow(line, fault)
+        except RowError as error:
+            yield UnreadableRow(line, error)
             continue
         account.line = line
         yield account
@@ -48,13 +48,13 @@ def table(stream: TextIO) -> Iterator[Numbered]:
 def documents(stream: TextSource, key: str | None = None) -> Iterator[Numbered]:
     """Yield the objects of a JSON document, up to the first syntax error."""
     number = 0
-    found = items(stream, key)
+    objects = items(stream, key)
     while True:
         number += 1
         try:
-            row = next(found, None)
-        except RowError as fault:
-            yield number, fault
+            row = next(objects, None)
+        except RowError as error:
+            yield number, error
             return
         if row is None:
             return
