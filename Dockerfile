@@ -1,4 +1,4 @@
-# The service and, with another command, its worker: the same image runs both. It can tell metrics and traces.
+# The service and, with another command, its worker. The image includes metrics and tracing.
 # An image with Python 3.11 or newer on a Debian.
 ARG PYTHON=python:3.12.13-slim-trixie
 
@@ -9,7 +9,7 @@ COPY requirements.txt .
 RUN /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.txt
 
 FROM ${PYTHON}
-RUN useradd --uid 10001 --shell /usr/sbin/nologin --create-home --home-dir /srv/frontdesk frontdesk
+RUN useradd --uid 10001 --shell /usr/sbin/nologin --no-create-home --home-dir /srv/frontdesk frontdesk
 WORKDIR /srv/frontdesk
 COPY --from=build /venv /venv
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
@@ -17,7 +17,8 @@ COPY wsgi.py config.py gunicorn.conf.py ./
 COPY app app
 COPY migrations migrations
 COPY templates templates
-# What the service writes where no database, bucket or mail server is set.
+# The only folder that the service writes to, apart from /tmp: without a database server, a bucket
+# or a mail server, it has the data.
 RUN python -m compileall -q app config.py wsgi.py && install -d -m 700 -o frontdesk instance
 USER frontdesk
 VOLUME /srv/frontdesk/instance

@@ -26,6 +26,7 @@ WAITING = (
     "tests/notifications/test_celery_connections.py",
     "tests/server/test_faults_delivery.py",
     "tests/server/test_systemd.py",
+    "tests/server/test_read_only.py",
     "tests/server/test_slow_clients.py",
     "tests/server/test_reload.py",
     "tests/server/test_rolling_restart.py",

@@ -71,8 +71,75 @@ def test_secret_of_the_guide_sets_existing_settings() -> None:
     assert names - known_variables() == set()
 
 
+VOLUMES = {
+    "configMap",
+    "csi",
+    "downwardAPI",
+    "emptyDir",
+    "ephemeral",
+    "persistentVolumeClaim",
+    "projected",
+    "secret",
+}
+
+
+def violations(pod: dict[str, Any]) -> list[str]:
+    """Return the rules of the Pod Security Standard "restricted" that a pod of Linux breaks."""
+    shared = pod.get("securityContext", {})
+    containers = [
+        each
+        for name in ("initContainers", "containers", "ephemeralContainers")
+        for each in pod.get(name, [])
+    ]
+    found = [name for name in ("hostNetwork", "hostPID", "hostIPC") if pod.get(name)]
+    for volume in pod.get("volumes", []):
+        found += [f"volume {kind}" for kind in volume.keys() - {"name"} - VOLUMES]
+    found += ["sysctls"] if shared.get("sysctls") else []
+    for each in containers:
+        own = each.get("securityContext", {})
+        context = {**shared, **own}
+        capabilities = own.get("capabilities", {})
+        broken = {
+            "hostPort": any(port.get("hostPort") for port in each.get("ports", [])),
+            "privileged": own.get("privileged"),
+            "allowPrivilegeEscalation": own.get("allowPrivilegeEscalation") is not False,
+            "runAsNonRoot": context.get("runAsNonRoot") is not True,
+            "runAsUser": context.get("runAsUser") == 0,
+            "seccompProfile": context.get("seccompProfile", {}).get("type")
+            not in ("RuntimeDefault", "Localhost"),
+            "drop capabilities": "ALL" not in capabilities.get("drop", []),
+            "add capabilities": set(capabilities.get("add", [])) - {"NET_BIND_SERVICE"},
+            "procMount": own.get("procMount", "Default") != "Default",
+            "seLinuxOptions": context.get("seLinuxOptions"),
+            "appArmorProfile": context.get("appArmorProfile", {}).get("type") == "Unconfined",
+            "windowsOptions": context.get("windowsOptions", {}).get("hostProcess"),
+        }
+        found += [rule for rule, is_broken in broken.items() if is_broken]
+    return found
+
+
 @for_each(("name", "pod"), list(pods()))
-def test_pods_run_without_privileges(name: str, pod: dict[str, Any]) -> None:
+def test_pods_meet_the_restricted_pod_security_standard(name: str, pod: dict[str, Any]) -> None:
+    assert violations(pod) == []
+
+
+@for_each(
+    ("change", "rule"),
+    [
+        ({"hostNetwork": True}, "hostNetwork"),
+        ({"volumes": [{"name": "x", "hostPath": {"path": "/"}}]}, "volume hostPath"),
+        ({"securityContext": {"runAsNonRoot": True}}, "seccompProfile"),
+        ({"initContainers": [{"name": "x"}]}, "allowPrivilegeEscalation"),
+        ({"containers": [{"ports": [{"hostPort": 80}]}]}, "hostPort"),
+    ],
+)
+def test_violation_of_the_standard_is_found(change: dict[str, Any], rule: str) -> None:
+    _, pod = next(pods())
+    assert rule in violations(pod | change)
+
+
+@for_each(("name", "pod"), list(pods()))
+def test_pods_have_no_token_and_a_read_only_file_system(name: str, pod: dict[str, Any]) -> None:
     assert pod["automountServiceAccountToken"] is False
     assert pod["securityContext"]["runAsNonRoot"] is True
     for container in pod["containers"]:
