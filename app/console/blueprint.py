@@ -167,4 +167,4 @@ def add_callback(context: Context, options: SignalOptions) -> None:
 
 
 def _prefix(options: SignalOptions) -> str:
-    return (options.get("url_prefix") or "").rstrip("/")
+    return str(options.get("url_prefix") or "").rstrip("/")

@@ -84,7 +84,7 @@ class HostConsole:
 
 def add_host_pages(app: App, console: HostConsole, blueprint: str, options: SignalOptions) -> None:
     """In the console's own blueprint, so that its errors, headers and checks hold for them."""
-    prefix = (options.get("url_prefix") or "").rstrip("/")
+    prefix = str(options.get("url_prefix") or "").rstrip("/")
     for page in console.pages:
         endpoint = f"{options.get('name', blueprint)}.{page.name}"
         if endpoint in app.view_functions:

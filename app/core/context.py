@@ -208,7 +208,7 @@ def report_action(
     action: Action,
     subject: object = None,
     *,
-    account_id: AccountKey = None,
+    account_id: AccountKey | None = None,
     workspace_id: object = None,
     target: Target | None = None,
     **data: object,

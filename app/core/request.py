@@ -44,7 +44,7 @@ class Origin(NamedTuple):
     # An HTTP request, a command on the command line, or the service itself, such as a worker.
     kind: Literal["request", "command", "system"]
     # The id of the authenticated account.
-    account_id: AccountKey = None
+    account_id: AccountKey | None = None
     workspace_id: Any = None
     # The client's IP address, through trusted proxies.
     address: str | None = None

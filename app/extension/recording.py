@@ -47,7 +47,7 @@ class Recording:
         self,
         name: str,
         *,
-        account: object = None,
+        account: Any = None,
         workspace: object = None,
         target: tuple[str, Any] | None = None,
         **data: object,

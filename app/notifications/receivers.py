@@ -23,11 +23,12 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import InstrumentedAttribute
 
 from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.base import timestamp_literal
 from ..core.db.transaction import AnySession
-from ..core.types import AccountKey, AccountModel, JsonObject, Values
+from ..core.types import AccountModel, JsonObject, Values
 from ..workspaces.models import ACTIVE, Member
 from .errors import UnknownReceivers
 from .models import InboxItem
@@ -173,8 +174,10 @@ class Receivers:
             statement = statement.where(is_early | created_at.is_(None))
         return statement
 
-    def _range_conditions(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
-        found = []
+    def _range_conditions(
+        self, account_id: InstrumentedAttribute[Any]
+    ) -> list[ColumnElement[bool]]:
+        found: list[ColumnElement[bool]] = []
         if self.audience.ids is not None:
             found.append(account_id.in_(select(self._id_list())))
         if self.after is not None:

@@ -11,7 +11,7 @@ from ..core.context import report_action
 from ..core.db.account_ids import serialize_id
 from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
 from ..core.errors import Invalid
-from ..core.types import AccountKey, JsonObject, Values
+from ..core.types import AccountKey, JsonObject
 from ..core.web.paging import Slice
 from ..core.web.responses import field_names
 from ..delivery.message import Subject
@@ -21,7 +21,7 @@ from .actions import NOTIFICATION_DELETED
 from .counts import NotificationCounter, NotificationCounts, StoredCounts
 from .errors import NotificationNotFound
 from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, Notification
-from .schemas import INAPP, NotificationRead
+from .schemas import INAPP, NotificationCreate, NotificationRead
 from .service import Draft, Notifications
 
 # Values that are serialized as JSON without a schema.
@@ -38,7 +38,10 @@ class SentNotifications:
     counter: NotificationCounter
 
     def send(
-        self, sender_id: AccountKey, data: Values, receiver_ids: Iterable[Any] | None
+        self,
+        sender_id: AccountKey,
+        data: NotificationCreate.Input,
+        receiver_ids: Iterable[AccountKey] | None,
     ) -> SentItem:
         """Send an admin's notification; its channels must exist and include the inbox."""
         channels = data["channels"]

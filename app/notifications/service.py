@@ -42,7 +42,7 @@ class Draft:
     channels: Sequence[str]
     notification_type: str = SYSTEM
     scope: str = ACCOUNT_SCOPE
-    sender_id: AccountKey = None
+    sender_id: AccountKey | None = None
     template_file: str | None = None
     context: Values = field(default_factory=dict)
 

@@ -41,7 +41,7 @@ class CheckedAccount:
     values: JsonObject
     id: Any
     # The id in the file, if our accounts cannot have ids of its type.
-    other_id: AccountKey
+    other_id: AccountKey | None
     hash_kind: str | None
     current_workspace: str | None
     memberships: list[ImportedMembership]

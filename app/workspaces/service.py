@@ -178,8 +178,9 @@ class Workspaces:
             workspace = session.get_one(Workspace, owner.workspace_id)
             if name is not None and name != workspace.name:
                 raise Invalid.about("name", "Not the workspace's name.")
-            ids = {"account_id": owner.account_id, "workspace_id": workspace.id}
-            report_action(session, WORKSPACE_DELETED, **ids)
+            report_action(
+                session, WORKSPACE_DELETED, account_id=owner.account_id, workspace_id=workspace.id
+            )
             execute_bulk(session, delete(Workspace).where(Workspace.id == workspace.id))
             session.expunge(owner)
             session.expunge(workspace)

@@ -14,6 +14,7 @@ from marshmallow import Schema, fields, missing
 
 from app.auth.passkeys.relying_party import Assertion, Creation
 from app.auth.passkeys.schemas import AssertedCredential, Base64Url, CreatedCredential
+from app.core.types import AccountKey
 from app.core.web.fields import AccountId
 from app.core.web.operation import find_operation, schema_class
 from app.profiles.schemas import UploadedFile
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
 # The type of a field's values: the first field class that matches.
 TYPES: dict[type[fields.Field[Any]], object] = {
-    AccountId: Any,
+    AccountId: AccountKey,
     Base64Url: bytes,
     UploadedFile: IO[bytes],
     fields.String: str,

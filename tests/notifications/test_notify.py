@@ -27,7 +27,7 @@ from .conftest import Notify
 def receivers(app: Flask) -> list[int]:
     with app.app_context():
         found = current_frontdesk.session.scalars(select(InboxItem.receiver_id))
-        return sorted(found)
+        return sorted(int(str(account_id)) for account_id in found)
 
 
 def test_admin_type_with_inapp_requires_a_sender(notify: Notify, ada: Person) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select, update
 
 from ...core.db.transaction import AnySession, transaction
+from ...core.types import AccountKey
 from .apps import AuthenticatorApps
 from .errors import SecretUnreadable
 from .models import Authenticator, RecoveryCode
@@ -58,7 +59,7 @@ class Reencryption:
                 return result
 
     def _reencrypt(
-        self, row_id: int, account_id: object, sealed: str, result: ReencryptionResult
+        self, row_id: int, account_id: AccountKey, sealed: str, result: ReencryptionResult
     ) -> None:
         if self.apps.sealing.is_current(sealed):
             return

@@ -56,20 +56,24 @@ class PasskeyProofs:
     notices: FactorNotices
     clock: Clock
 
-    def options(self, purpose: str, account_id: AccountKey = None) -> JsonObject:
+    def options(self, purpose: str, account_id: AccountKey | None = None) -> JsonObject:
         """Return the options for a browser. Without an account, every client gets the same options,
         and the passkey identifies the account."""
         challenge = self.challenges.create(*_context(purpose, account_id))
         allowed = () if account_id is None else self.passkeys.list(account_id)
         return request_options(self.party, challenge, allowed)
 
-    def check(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> AccountLike:
+    def check(
+        self, given: Assertion, purpose: str, account_id: AccountKey | None = None
+    ) -> AccountLike:
         """Return the passkey's account, the given one if any; raise PasskeyRefused otherwise."""
         use = self.verify(given, purpose, account_id)
         with transaction(self.session):
             return self.accept(use)
 
-    def verify(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> PasskeyUse:
+    def verify(
+        self, given: Assertion, purpose: str, account_id: AccountKey | None = None
+    ) -> PasskeyUse:
         """Verify the signature and use the challenge up; raise PasskeyRefused otherwise."""
         # The application may be using the session, which is then not released.
         in_use = is_open(self.session) or is_in_use(self.session)
@@ -99,7 +103,7 @@ class PasskeyProofs:
         self.check(given, SECOND_FACTOR, account.id)
         return PASSKEY
 
-    def _find(self, given: Assertion, account_id: AccountKey) -> StoredPasskey:
+    def _find(self, given: Assertion, account_id: AccountKey | None) -> StoredPasskey:
         passkey = self.passkeys.find(given.id)
         if passkey is None:
             raise PasskeyRefused("unknown")
@@ -130,7 +134,7 @@ class PasskeyProofs:
         after_rollback(self.session, report)
 
 
-def _context(purpose: str, account_id: AccountKey) -> tuple[str, ...]:
+def _context(purpose: str, account_id: AccountKey | None) -> tuple[str, ...]:
     return (purpose,) if account_id is None else (purpose, str(serialize_id(account_id)))
 
 

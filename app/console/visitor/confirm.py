@@ -8,6 +8,7 @@ from ...auth.sign_in.options import has_factor
 from ...auth.step_up import routes as step_up_api
 from ...auth.step_up.service import Reauthentication
 from ...core.context import service
+from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api
 from ..pages import page
@@ -86,7 +87,7 @@ def _ways() -> list[str]:
     ]
 
 
-def _factors(account_id: object) -> set[str]:
+def _factors(account_id: AccountKey) -> set[str]:
     from ...auth.mfa.authenticators import Authenticators
     from ...auth.mfa.recovery_codes import RecoveryCodes
 

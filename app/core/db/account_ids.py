@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Integer, SmallInteger, String, Uuid
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from ..types import AccountKey, Values
+from ..types import Values
 
 MAX_ID = 2**63 - 1
 
@@ -112,7 +112,7 @@ def _max_id(type_: TypeEngine[Any]) -> int:
     return MAX_ID
 
 
-def serialize_id(account_id: AccountKey) -> Any:
+def serialize_id(account_id: object) -> Any:
     """Return the id for a JSON response or a file."""
     return account_id if account_id is None or isinstance(account_id, int) else str(account_id)
 

@@ -125,7 +125,9 @@ class ReceivedInvitations:
         invitation.state = DECLINED
         self._report(INVITATION_DECLINED, invitation, None)
 
-    def _report(self, action: Action, invitation: Invitation, account_id: AccountKey) -> None:
+    def _report(
+        self, action: Action, invitation: Invitation, account_id: AccountKey | None
+    ) -> None:
         report_action(
             self.session,
             action,

@@ -131,7 +131,7 @@ class Invitations(BasicService):
             self.session, Invitation, Invitation.expires_at < before, batch=batch
         )
 
-    def _report(self, action: Action, invitation: Invitation, **data: object) -> None:
+    def _report(self, action: Action, invitation: Invitation, **data: str) -> None:
         target = Target("invitation", invitation.id)
         workspace_id = invitation.workspace_id
         report_action(
