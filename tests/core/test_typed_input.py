@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from datetime import datetime
-from inspect import unwrap
+from inspect import get_annotations, unwrap
 from typing import IO, Any, NamedTuple, NotRequired, get_origin, get_type_hints
 
 import pytest
@@ -68,7 +67,7 @@ def _arguments(app: Flask) -> Iterator[Argument]:
         for location, source in operation.reads.items() if operation else ():
             # The console's views are loaded lazily.
             inner = unwrap(getattr(view, "view", view))
-            annotation = eval(inner.__annotations__[location], vars(sys.modules[inner.__module__]))
+            annotation = get_annotations(inner, eval_str=True)[location]
             yield Argument(inner.__qualname__, location, schema_class(source), annotation)
 
 
