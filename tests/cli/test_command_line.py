@@ -22,7 +22,7 @@ from ..rigs.hosts import host_with, settings_with_active
 def run(app: Flask, *args: str, code: int = 0) -> str:
     result = app.test_cli_runner().invoke(args=list(args))
     assert result.exit_code == code, result.output
-    # What is said beside the output, such as a warning, is no part of it.
+    # Standard error is not part of the output of a successful command.
     return str(result.output if code else result.stdout)
 
 
@@ -33,17 +33,17 @@ def create(app: Flask, *options: str, code: int = 0) -> Any:
     return json.loads(output) if code == 0 else output
 
 
-def test_create_prints_the_account_as_json_on_one_line_and_tells_it(app: Flask) -> None:
-    told = []
-    listen_to(app, "account-registered", lambda account, _: told.append(account.email))
+def test_create_prints_the_account_and_emits_the_signal(app: Flask) -> None:
+    emails: list[str] = []
+    listen_to(app, "account-registered", lambda account, _: emails.append(account.email))
     account = create(app, "--role", "admin", "--phone", "+1 500 555 0006")
     assert (account["email"], account["role"]) == ("bob@example.com", "admin")
     assert account["phone"] == "+15005550006"
-    assert told == ["bob@example.com"]
+    assert emails == ["bob@example.com"]
     log_in(Api(app), "bob@example.com", PASSWORD)
 
 
-def test_create_says_in_a_sentence_what_is_wrong(app: Flask) -> None:
+def test_create_reports_invalid_values(app: Flask) -> None:
     create(app)
     assert "already exists" in create(app, code=1)
     assert "phone" in create(app, "--phone", "12", code=1)
@@ -63,7 +63,7 @@ def test_create_says_in_a_sentence_what_is_wrong(app: Flask) -> None:
     ],
 )
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-def test_a_database_that_cannot_be_used_is_said_in_a_sentence(
+def test_unusable_database_is_one_error_message(
     make_app: MakeApp, tmp_path: Path, command: str, url: str, sentence: str
 ) -> None:
     app = make_app(CORE__DATABASE_URL=url.format(tmp_path, free_port()))
@@ -72,13 +72,13 @@ def test_a_database_that_cannot_be_used_is_said_in_a_sentence(
     assert len(output.splitlines()) == 1
 
 
-def test_list_prints_one_account_on_a_line(app: Flask, ada: Person) -> None:
+def test_list_prints_an_account_on_each_line(app: Flask, ada: Person) -> None:
     create(app)
     lines = run(app, "accounts", "list").splitlines()
     assert [json.loads(line)["email"] for line in lines] == ["ada@example.com", "bob@example.com"]
 
 
-def test_set_changes_what_is_given(app: Flask, ada: Person) -> None:
+def test_set_changes_only_the_given_options(app: Flask, ada: Person) -> None:
     api = ada.api()
     run(app, "accounts", "set", ada.email, "--status", "suspended", "--role", "admin")
     account = api.get("/account").json
@@ -87,32 +87,32 @@ def test_set_changes_what_is_given(app: Flask, ada: Person) -> None:
     api.get("/account", 404)
 
 
-def test_a_status_that_nobody_knows_is_refused(app: Flask, ada: Person) -> None:
-    told = run(app, "accounts", "set", ada.email, "--status", "activ", code=2)
-    assert "'activ' is not one of active, inactive, online, suspended" in told
+def test_unknown_status_is_rejected(app: Flask, ada: Person) -> None:
+    output = run(app, "accounts", "set", ada.email, "--status", "activ", code=2)
+    assert "'activ' is not one of active, inactive, online, suspended" in output
     assert "is not one of" in create(app, "--status", "vip", code=2)
 
 
-def test_a_hosts_own_active_statuses_are_known() -> None:
+def test_active_status_of_the_application_is_accepted() -> None:
     host = host_with((auth, ""), settings=settings_with_active("vip"))
     assert create(host, "--status", "vip")["status"] == "vip"
 
 
-def test_sign_out_ends_the_tokens_of_an_account_for_good(
+def test_sign_out_revokes_all_tokens_of_an_account(
     app: Flask, ada: Person, person: MakePerson
 ) -> None:
-    told = []
-    listen_to(app, "account-logged-out", lambda account, _: told.append(account.email))
+    emails: list[str] = []
+    listen_to(app, "account-logged-out", lambda account, _: emails.append(account.email))
     mine, other = ada.api(), person("bob").api()
     assert json.loads(run(app, "accounts", "sign-out", ada.email))["email"] == ada.email
     mine.get("/account", 401)
     ada.api().get("/account")
     mine.get("/account", 401)
     other.get("/account")
-    assert told == [ada.email]
+    assert emails == [ada.email]
 
 
-def test_sign_out_of_all_ends_everybodys_tokens(
+def test_sign_out_of_all_accounts_revokes_all_tokens(
     app: Flask, ada: Person, person: MakePerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.auth.sign_in.sign_out.ROWS_AT_ONCE", 2)
@@ -124,13 +124,13 @@ def test_sign_out_of_all_ends_everybodys_tokens(
 
 
 @pytest.mark.parametrize("options", [[], ["ada@example.com", "--all"]])
-def test_sign_out_asks_whom(app: Flask, ada: Person, options: list[str]) -> None:
+def test_sign_out_needs_an_account_or_all(app: Flask, ada: Person, options: list[str]) -> None:
     api = ada.api()
     assert "--all" in run(app, "accounts", "sign-out", *options, code=2)
     api.get("/account")
 
 
-def test_delete_takes_the_account_away(app: Flask, ada: Person) -> None:
+def test_delete_removes_the_account(app: Flask, ada: Person) -> None:
     api = ada.api()
     run(app, "accounts", "delete", ada.email)
     assert api.get("/account", 404).detail == "Account not found"
@@ -138,14 +138,14 @@ def test_delete_takes_the_account_away(app: Flask, ada: Person) -> None:
 
 
 @pytest.mark.parametrize("email", ["root@example.com", "Boss@Example.com"])
-def test_the_first_superuser_is_made_once(make_app: MakeApp, email: str) -> None:
+def test_first_superuser_is_created_once(make_app: MakeApp, email: str) -> None:
     app = make_app(FIRST_SUPERUSER=email, FIRST_SUPERUSER_PASSWORD=PASSWORD)
     first = json.loads(run(app, "accounts", "ensure-superuser"))
     assert (first["role"], first["email"]) == ("root", email.lower())
     assert json.loads(run(app, "accounts", "ensure-superuser"))["id"] == first["id"]
 
 
-def test_the_default_password_is_refused_outside_debug(
+def test_default_password_is_rejected_outside_debug_mode(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = make_app()
@@ -170,7 +170,7 @@ Given = dict[str, str]
 
 @pytest.fixture(scope="module")
 def sound() -> Iterator[Given]:
-    """Settings in which the doctor finds nothing wrong."""
+    """Settings without a finding."""
     with smtp_sink() as sink:
         yield {
             "FIRST_SUPERUSER_PASSWORD": PASSWORD,
@@ -181,12 +181,12 @@ def sound() -> Iterator[Given]:
             "SMS_PHONE_NUMBER": "+15005550006",
             "CORE__KEYSTORE": "database",
             "PROFILES__VISIBILITY": "workspaces",
-            # Somebody's own client, so that no link leads to pages of ours.
+            # A separate client, so that links in emails do not lead to the console.
             "CORE__CLIENT_HOST": "http://localhost:3000",
         }
 
 
-def test_the_doctor_finds_nothing_in_a_sound_set_up(make_app: MakeApp, sound: Given) -> None:
+def test_doctor_finds_nothing_in_a_correct_configuration(make_app: MakeApp, sound: Given) -> None:
     assert doctor(make_app(**sound), 0) == {"fault": [], "warning": []}
 
 
@@ -233,7 +233,7 @@ NO_REDIS = {"CORE__REDIS_URL": "redis://127.0.0.1:1", "CORE__KEYSTORE": "redis"}
         ),
     ],
 )
-def test_the_doctor_finds_what_would_bite(
+def test_doctor_finds_misconfiguration(
     make_app: MakeApp, sound: Given, settings: Given, level: str, check: str
 ) -> None:
     found = doctor(make_app(**{**sound, **settings}), 1 if level == "fault" else 0)
@@ -253,40 +253,40 @@ def test_the_doctor_finds_what_would_bite(
         },
     ],
 )
-def test_proxies_that_are_counted_or_absent_are_no_finding(
+def test_correct_proxies_and_passkey_origins_are_no_finding(
     make_app: MakeApp, sound: Given, settings: Given
 ) -> None:
     assert doctor(make_app(**{**sound, **settings}), 0)["warning"] == []
 
 
-def test_links_that_lead_to_no_page_of_ours_are_a_finding(make_app: MakeApp, sound: Given) -> None:
+def test_links_to_a_missing_console_are_a_finding(make_app: MakeApp, sound: Given) -> None:
     chosen = {name: value for name, value in sound.items() if name != "CORE__CLIENT_HOST"}
     assert doctor(make_app(**chosen), 0)["warning"] == ["console"]
     assert doctor(make_app(**chosen, CORE__CONSOLE_ENABLED="false"), 0)["warning"] == []
-    ours = {**chosen, "CORE__PUBLIC_URL": "http://desk.example.com"}
-    assert doctor(make_app(**ours), 0)["warning"] == ["client_host"]
+    public = {**chosen, "CORE__PUBLIC_URL": "http://desk.example.com"}
+    assert doctor(make_app(**public), 0)["warning"] == ["client_host"]
 
 
-def test_public_fields_that_are_chosen_are_no_finding(make_app: MakeApp, sound: Given) -> None:
+def test_chosen_public_fields_are_no_finding(make_app: MakeApp, sound: Given) -> None:
     chosen = {"PROFILES__VISIBILITY": "everyone", "PROFILES__PUBLIC_FIELDS": '["first_name"]'}
     assert doctor(make_app(**{**sound, **chosen}), 0)["warning"] == []
 
 
-def test_avatars_that_cannot_be_made_are_a_finding(
+def test_missing_pillow_is_a_finding(
     make_app: MakeApp, sound: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     assert doctor(make_app(**sound), 0)["warning"] == ["profiles"]
 
 
-def test_memory_with_several_workers_is_a_fault(
+def test_memory_store_with_several_workers_is_an_error(
     make_app: MakeApp, sound: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEB_CONCURRENCY", "4")
     assert doctor(make_app(**{**sound, "CORE__KEYSTORE": "memory"}), 1)["fault"] == ["keystore"]
 
 
-def test_pending_migrations_are_a_fault(make_app: MakeApp, sound: Given, tmp_path: Any) -> None:
+def test_pending_migrations_are_an_error(make_app: MakeApp, sound: Given, tmp_path: Any) -> None:
     url = f"sqlite:///{tmp_path / 'empty.db'}"
     app = make_app(**{**sound, "CORE__DATABASE_URL": url, "FIRST_SUPERUSER": ""})
     assert "migrations" in doctor(app, 1)["fault"]

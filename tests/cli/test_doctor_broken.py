@@ -96,7 +96,7 @@ def test_setting_is_named(
 
 
 @only_on("sqlite")
-def test_memory_with_two_workers_is_named(
+def test_memory_store_with_two_workers_is_named(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEB_CONCURRENCY", "2")

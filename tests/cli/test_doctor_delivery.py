@@ -1,4 +1,4 @@
-"""The doctor asks the mail server and the broker, and names the setting that is likely wrong."""
+"""The doctor connects to the mail server and the broker, and names the wrong setting."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ Findings = Callable[..., list[str]]
 
 @pytest.fixture
 def findings(monkeypatch: pytest.MonkeyPatch) -> Findings:
-    """What the doctor says of the check, with these settings."""
+    """Return the messages of a check with the given settings."""
 
     def findings(check: str, **settings: str) -> list[str]:
         for name, value in {"CORE__DATABASE_URL": "sqlite://", **settings}.items():
             monkeypatch.setenv(name, value)
-        return told(create_app(load(Settings)), check)
+        return messages(create_app(load(Settings)), check)
 
     return findings
 
 
-def told(app: Flask, check: str) -> list[str]:
+def messages(app: Flask, check: str) -> list[str]:
     result = app.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"])
     report = json.loads(result.stdout.splitlines()[-1])
     return [finding["message"] for finding in report["findings"] if finding["check"] == check]
@@ -44,7 +44,7 @@ def told(app: Flask, check: str) -> list[str]:
 
 @pytest.fixture
 def mail(relay: Postfix, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Settings that the relay finds nothing wrong with."""
+    """Settings that work with the relay."""
     monkeypatch.setenv("SSL_CERT_FILE", str(relay.authority))
     return {
         "MAIL_SERVER": "localhost",
@@ -56,7 +56,7 @@ def mail(relay: Postfix, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     }
 
 
-def test_a_mail_server_that_lets_us_in_is_sound_and_gets_no_mail(
+def test_working_mail_server_is_no_finding_and_gets_no_email(
     findings: Findings, mail: dict[str, str], relay: Postfix
 ) -> None:
     relay.sink.received.clear()
@@ -82,14 +82,14 @@ def test_a_mail_server_that_lets_us_in_is_sound_and_gets_no_mail(
         ({"MAIL_DEFAULT_SENDER": "desk@vm"}, "likely for MAIL_DEFAULT_SENDER: receiver: 504 5.5.2"),
     ],
 )
-def test_what_keeps_mail_from_leaving_is_a_sentence_with_its_setting(
+def test_mail_error_names_the_setting(
     findings: Findings, mail: dict[str, str], settings: dict[str, str], sentence: str
 ) -> None:
-    said = findings("mail", **mail | settings)
-    assert sentence in said[0]
+    found = findings("mail", **mail | settings)
+    assert sentence in found[0]
 
 
-def test_starttls_where_tls_is_expected_at_once_is_recognised(
+def test_starttls_on_the_port_for_implicit_tls_is_recognized(
     findings: Findings, mail: dict[str, str], relay: Postfix, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor_delivery, "TIMEOUTS", Timeouts(connect=0.5))
@@ -97,7 +97,7 @@ def test_starttls_where_tls_is_expected_at_once_is_recognised(
     assert message.endswith("(port 465), set MAIL_USE_SSL in place of MAIL_USE_TLS.")
 
 
-def test_a_mail_server_that_takes_its_time_over_everything_is_not_waited_for(
+def test_slow_mail_server_is_not_waited_for(
     findings: Findings, mail: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor_delivery, "TOTAL_SECONDS", 0.2)
@@ -107,13 +107,13 @@ def test_a_mail_server_that_takes_its_time_over_everything_is_not_waited_for(
     assert f"localhost:{port} needs more than 0 seconds to accept a connection" in message
 
 
-def test_a_hosts_own_settings_are_asked_about() -> None:
+def test_mail_server_of_the_application_is_checked() -> None:
     host, db = plain_app(MAIL_SERVER="localhost", MAIL_PORT=1)
     Frontdesk().init_app(host, db, settings=HostSettings())
-    assert "nothing listens at localhost:1" in told(host, "mail")[0]
+    assert "nothing listens at localhost:1" in messages(host, "mail")[0]
 
 
-def test_a_password_that_travels_readable_is_a_warning(
+def test_password_without_encryption_is_a_warning(
     findings: Findings, mail: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor_delivery, "TIMEOUTS", Timeouts(connect=0.1))
@@ -128,7 +128,7 @@ def rabbitmq() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("broker", ["redis_url", "rabbitmq"])
-def test_a_broker_that_lets_us_in_is_sound(
+def test_working_broker_is_no_finding(
     request: pytest.FixtureRequest, findings: Findings, broker: str
 ) -> None:
     assert findings("broker", CORE__CELERY_BROKER_URL=request.getfixturevalue(broker)) == []
@@ -145,7 +145,7 @@ def locked_redis(tmp_path: Path) -> Iterator[str]:
         yield f"127.0.0.1:{port}"
 
 
-def test_a_broker_that_refuses_the_password_is_told_without_it(
+def test_broker_that_rejects_the_password_is_reported_without_it(
     findings: Findings, locked_redis: str
 ) -> None:
     (message,) = findings("broker", CORE__CELERY_BROKER_URL=f"redis://:wrong@{locked_redis}/0")
@@ -164,15 +164,15 @@ def test_a_broker_that_refuses_the_password_is_told_without_it(
         ("pigeon://127.0.0.1/0", "has a scheme that Celery does not support"),
     ],
 )
-def test_a_broker_that_cannot_be_used_is_told(findings: Findings, url: str, sentence: str) -> None:
+def test_unusable_broker_is_reported(findings: Findings, url: str, sentence: str) -> None:
     (message,) = findings("broker", CORE__CELERY_BROKER_URL=url)
     assert message.endswith(f"{sentence}. Check CORE__CELERY_BROKER_URL.")
 
 
-def test_rabbitmqs_own_refusals_are_told(findings: Findings, rabbitmq: str) -> None:
+def test_rejection_by_rabbitmq_is_reported(findings: Findings, rabbitmq: str) -> None:
     user = make_url(rabbitmq)
-    stranger = user.set(password="wrong").render_as_string(hide_password=False)
-    (message,) = findings("broker", CORE__CELERY_BROKER_URL=stranger)
+    wrong_user = user.set(password="wrong").render_as_string(hide_password=False)
+    (message,) = findings("broker", CORE__CELERY_BROKER_URL=wrong_user)
     assert "rejects the user or the password" in message
     elsewhere = user.set(database="nowhere").render_as_string(hide_password=False)
     (message,) = findings("broker", CORE__CELERY_BROKER_URL=elsewhere)
@@ -180,7 +180,7 @@ def test_rabbitmqs_own_refusals_are_told(findings: Findings, rabbitmq: str) -> N
 
 
 @pytest.mark.parametrize("scheme", ["redis", "amqp"])
-def test_a_silent_broker_is_not_waited_for(
+def test_silent_broker_is_not_waited_for(
     findings: Findings, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
     monkeypatch.setattr(doctor_delivery, "TOTAL_SECONDS", 0.3)

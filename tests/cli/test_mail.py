@@ -1,4 +1,4 @@
-"""Looking at a mail before anybody gets one."""
+"""Previews of emails, and test emails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..rigs.backends import free_port
 from ..rigs.hosts import HostSettings, host_with
 from .test_command_line import run
 
-OWN = (
+TEMPLATE = (
     '{% extends "frontdesk/mail.html" %}{% block title %}Order {{ number }}{% endblock %}'
     "{% block content %}<h1>{{ number }} for {{ name }}</h1>{{ motto }}{% endblock %}"
 )
@@ -26,27 +26,25 @@ OWN = (
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Flask:
     monkeypatch.chdir(tmp_path)
     host = host_with(settings=HostSettings())
-    host.jinja_loader = DictLoader({"order.html": OWN, "broken.html": "{{ 1 / number }}"})
+    host.jinja_loader = DictLoader({"order.html": TEMPLATE, "broken.html": "{{ 1 / number }}"})
     host.context_processor(lambda: {"motto": "Make haste slowly"})
     return host
 
 
-def test_without_a_name_every_mail_is_listed(host: Flask) -> None:
+def test_preview_without_a_name_lists_all_templates(host: Flask) -> None:
     listed = run(host, "mail", "preview").split()
     assert listed == sorted(path.stem for path in templates_folder().glob("*.html"))
     assert {"reset_password", "verify_email", "invitation", "notification"} < set(listed)
 
 
-def test_a_preview_is_a_page_and_its_text(host: Flask, tmp_path: Path) -> None:
+def test_preview_writes_html_and_text(host: Flask, tmp_path: Path) -> None:
     written = run(host, "mail", "preview", "verify_email", "--as", "bob@example.com").split()
     assert written == ["verify_email.html", "verify_email.txt"]
     for name in written:
         assert "Hello bob@example.com," in (tmp_path / name).read_text()
 
 
-def test_a_hosts_own_is_shown_with_what_is_given_and_with_the_names_of_the_rest(
-    host: Flask, tmp_path: Path
-) -> None:
+def test_template_of_the_application_uses_the_given_values(host: Flask, tmp_path: Path) -> None:
     out = tmp_path / "shown.html"
     run(host, "mail", "preview", "order.html", "--out", str(out), "--values", '{"number": 4711}')
     text = out.with_suffix(".txt").read_text()
@@ -84,14 +82,14 @@ def test_preview_asks_before_it_overwrites_a_file(
         (["order", "--out", "/nowhere/order.html"], "/nowhere/order.html cannot be written: "),
     ],
 )
-def test_what_cannot_be_shown_is_said_in_a_sentence(
+def test_impossible_preview_is_one_error_message(
     host: Flask, arguments: list[str], sentence: str
 ) -> None:
     code = 2 if "--values" in arguments else 1
     assert sentence in run(host, "mail", "preview", *arguments, code=code)
 
 
-def test_a_test_mail_is_sent_here_and_now() -> None:
+def test_send_test_sends_immediately() -> None:
     with smtp_sink() as sink:
         settings = HostSettings()
         vars(settings).update(MAIL_SERVER="127.0.0.1", MAIL_PORT=sink.port)
@@ -102,7 +100,7 @@ def test_a_test_mail_is_sent_here_and_now() -> None:
     assert received.message["Subject"] == "Host: Invitation to The Library"
 
 
-def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
+def test_unreachable_mail_server_is_one_error_message() -> None:
     settings = HostSettings()
     vars(settings).update(MAIL_SERVER="127.0.0.1", MAIL_PORT=free_port())
     output = run(
@@ -112,7 +110,7 @@ def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
 
 
 @pytest.mark.parametrize(("text_color", "warnings"), [("", 0), ("#ffffff", 0), ("#2f5e89", 1)])
-def test_the_doctor_warns_of_buttons_that_cannot_be_read(text_color: str, warnings: int) -> None:
+def test_doctor_warns_about_unreadable_buttons(text_color: str, warnings: int) -> None:
     settings = HostSettings()
     vars(settings).update(BRAND={"COLOR": "#1f4e79", "TEXT_COLOR": text_color})
     result = host_with(settings=settings).test_cli_runner().invoke(args=["frontdesk", "doctor"])

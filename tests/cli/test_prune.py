@@ -1,4 +1,4 @@
-"""What has had its time goes, and nothing else does."""
+"""`prune` deletes expired data and nothing else."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def send(admin: Any, *channels: str) -> None:
     admin.post("/admin/notifications/", 201, json={"data": data})
 
 
-def test_old_notifications_go_with_all_that_is_theirs(
+def test_old_notifications_are_deleted_with_their_rows(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(CORE__EMAILS_ENABLED="false")
@@ -54,7 +54,7 @@ def test_old_notifications_go_with_all_that_is_theirs(
     assert rows(app) == {"notifications": 1, "inbox": 2, "deliveries": 0, "outgoing_messages": 0}
 
 
-def test_batches_are_as_small_as_they_are_told_to_be(
+def test_prune_works_in_batches_of_the_given_size(
     app: Flask, person: MakePerson, clock: SteppingClock
 ) -> None:
     boss = person("boss", role="admin")
@@ -67,7 +67,7 @@ def test_batches_are_as_small_as_they_are_told_to_be(
     assert rows(app)["inbox"] == 0
 
 
-def test_what_is_still_to_be_sent_is_kept(
+def test_pending_notifications_are_kept(
     app: Flask, person: MakePerson, clock: SteppingClock
 ) -> None:
     boss = person("boss", role="admin")
@@ -80,7 +80,7 @@ def test_what_is_still_to_be_sent_is_kept(
     assert rows(app)["notifications"] == 1
 
 
-def test_other_packages_notifications_are_theirs_to_keep(
+def test_notifications_of_other_scopes_are_kept(
     app: Flask, person: MakePerson, clock: SteppingClock
 ) -> None:
     send(person("boss", role="admin").api())
@@ -91,12 +91,12 @@ def test_other_packages_notifications_are_theirs_to_keep(
     assert run(app, "notifications", "prune", "--days", "1") == {"notifications": 0}
 
 
-def test_without_a_number_of_days_nothing_is_guessed(app: Flask) -> None:
+def test_prune_needs_a_number_of_days(app: Flask) -> None:
     assert "KEEP_DAYS" in run(app, "notifications", "prune", code=1)
     assert run(app, "frontdesk", "prune")["notifications"] == 0
 
 
-def test_one_command_prunes_everything(
+def test_one_command_prunes_all_packages(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(CORE__KEYSTORE="database", NOTIFICATIONS__KEEP_DAYS="30")

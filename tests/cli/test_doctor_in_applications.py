@@ -1,4 +1,4 @@
-"""The doctor where the tables are in a history of the host's own, or in none."""
+"""The doctor in applications with migrations of their own, or without migrations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def host(tmp_path: Path) -> Flask:
     return host
 
 
-def migration_faults(host: Flask) -> list[str]:
+def migration_errors(host: Flask) -> list[str]:
     result = host.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"])
     findings = json.loads(result.stdout.splitlines()[-1])["findings"]
     return [finding["message"] for finding in findings if finding["check"] == "migrations"]
@@ -40,33 +40,33 @@ def change(host: Flask, statement: str) -> None:
         host.extensions["sqlalchemy"].session.commit()
 
 
-def test_tables_that_are_there_are_no_fault_whoever_made_them(host: Flask) -> None:
+def test_tables_without_migrations_are_no_error(host: Flask) -> None:
     with host.app_context():
         host.extensions["sqlalchemy"].create_all()
-    assert migration_faults(host) == []
+    assert migration_errors(host) == []
 
 
-def test_what_a_later_version_needs_is_named(host: Flask) -> None:
+def test_missing_columns_and_tables_are_named(host: Flask) -> None:
     with host.app_context():
         host.extensions["sqlalchemy"].create_all()
     change(host, "ALTER TABLE accounts DROP COLUMN logged_out_at")
     change(host, "DROP TABLE frontdesk_keystore_entries")
-    (message,) = migration_faults(host)
+    (message,) = migration_errors(host)
     missing = "accounts.logged_out_at, frontdesk_keystore_entries"
     assert message.startswith(f"The database lacks {missing}. Run")
 
 
-def test_our_history_is_compared_where_it_was_begun(host: Flask) -> None:
+def test_pending_migrations_of_frontdesk_are_named(host: Flask) -> None:
     with host.app_context():
         host.extensions["sqlalchemy"].create_all()
     change(host, "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
     change(host, "INSERT INTO alembic_version VALUES ('0003_workspaces'), ('of_the_host')")
-    (message,) = migration_faults(host)
+    (message,) = migration_errors(host)
     assert message.startswith("Migrations are pending: 0004_profiles, 0005_notifications")
     assert message.endswith("Run `flask db upgrade heads`.")
 
 
-def test_missing_index_on_lower_email_of_an_own_table_is_named(tmp_path: Path) -> None:
+def test_missing_index_on_lower_email_is_named(tmp_path: Path) -> None:
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{tmp_path / 'host.db'}"
     db = SQLAlchemy(host)
