@@ -51,7 +51,6 @@ def asked_of(model: AccountModel) -> list[str]:
 
 
 def is_mapped(model: object) -> bool:
-    """Return whether this is a mapped class."""
     return isinstance(model, type) and inspect(model, raiseerr=False) is not None
 
 

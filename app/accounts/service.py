@@ -122,7 +122,6 @@ class Accounts(Generic[A]):
         return sorted({*STATUSES, *self.active_statuses})
 
     def is_email_verified(self, account: AccountLike) -> bool:
-        """Return whether the email address of the account is verified."""
         return getattr(account, "email_unverified_since", None) is None
 
     def verify_email_of(self, account: AccountLike) -> None:

@@ -50,8 +50,6 @@ class LoginForm(RequestSchema):
 
 
 class LoginFormWithFactor(LoginForm):
-    """Fields for applications with MFA."""
-
     class Input(LoginForm.Input):
         otp: NotRequired[str]
         trusted_device: NotRequired[str]

@@ -54,8 +54,6 @@ class Basics:
 
 @dataclass(eq=False)
 class BasicService:
-    """A service with the basics as attributes."""
-
     basics: Basics
 
     def __post_init__(self) -> None:
@@ -130,8 +128,6 @@ class Contributions:
 
 @dataclass
 class MountedBlueprints:
-    """Frontdesk's blueprints on this application."""
-
     # The names in Frontdesk.
     names: set[str] = field(default_factory=set)
     # The names in Flask, which an application can change.

@@ -21,8 +21,6 @@ CheckActive = Callable[[], None]
 
 
 class DataSubject(NamedTuple):
-    """The account of a data export."""
-
     id: Any
     # None while the account has not verified it: the address may be another person's.
     email: str | None

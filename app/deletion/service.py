@@ -203,8 +203,6 @@ def _subject(subject_id: object, row: object = None) -> ProofSubject[Any]:
 
 @dataclass(eq=False)
 class DeletionMails:
-    """The emails about a deletion."""
-
     core: CoreSettings
     auth: AuthSettings
     templates: Templates

@@ -81,7 +81,6 @@ def check_account_model(model: AccountModel | None, db: Database) -> type[Any] |
 
 
 def id_kind(model: AccountModel | None) -> IdKind:
-    """Return the kind of the accounts' ids."""
     if model is None:
         return INTEGER_IDS
     [key] = inspect(model).primary_key
@@ -125,7 +124,6 @@ def check_proxies(settings: LoadedSettings) -> None:
 
 
 def check_schemas(schemas: Schemas) -> dict[str, type[Schema]]:
-    """Return the given schemas by name."""
     given = {name: schema for name, schema in schemas._asdict().items() if schema is not None}
     if given:
         # Imported here, because most applications give no schemas.

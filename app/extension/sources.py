@@ -66,7 +66,6 @@ Values = dict[tuple[str, str], tuple[Any, SettingOrigin]]
 
 
 def application_settings(app: Flask, given: object | None) -> LoadedSettings:
-    """Return the settings of an application that mounts Frontdesk."""
     settings = _validate(
         {
             **_key_of(app),

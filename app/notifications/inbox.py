@@ -109,7 +109,6 @@ class Inbox:
     def newer(
         self, receiver_id: AccountKey, after: int, *, limit: int, is_read: bool | None = None
     ) -> list[Item]:
-        """Return the items after an item, the newest first."""
         query = self._newer[is_read]
         rows = query.read(self.session, receiver_id=receiver_id, after=after, limit=limit)
         return [_read_item(row) for row in rows]
@@ -151,7 +150,6 @@ class Inbox:
             return int(execute_bulk(session, statement).rowcount)
 
     def delete(self, receiver_id: AccountKey, item_id: int) -> Item:
-        """Delete the receiver's copy and return it."""
         with transaction(self.session) as session:
             item = self.get(receiver_id, item_id)
             statement = delete(InboxItem).where(

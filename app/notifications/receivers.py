@@ -37,7 +37,6 @@ MAX_NAMED_IDS = 20
 
 
 def account_ids(accounts: Iterable[Any]) -> list[Any]:
-    """Return the ids of accounts; ids are returned unchanged."""
     return [getattr(each, "id", each) for each in accounts]
 
 

@@ -255,7 +255,6 @@ class DeliveryCounts(Schema):
 
 
 def _deliveries(*, allow_none: bool = False) -> Any:
-    """Counts by channel."""
     return response_field(
         fields.Dict,
         "Number of messages in each state, by channel.",

@@ -42,7 +42,6 @@ def is_picture_path(url: str) -> bool:
 
 
 def picture_url(name: str) -> str:
-    """Return the URL of a stored picture."""
     if PICTURE_ENDPOINT in current_app.view_functions:
         path = url_for(PICTURE_ENDPOINT, name=name)
     else:  # the blueprint has another name here, and perhaps a workspace in its path

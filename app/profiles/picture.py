@@ -37,8 +37,6 @@ _WORKING_SIDE = 4 * SIDE
 
 
 class Picture(NamedTuple):
-    """A picture that this module has encoded."""
-
     data: bytes
     extension: str
 

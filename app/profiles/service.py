@@ -168,7 +168,6 @@ class Profiles:
         return self.get(account_id, within)
 
     def _set_avatar_url(self, profile: Profile, url: str | None) -> bool:
-        """Set the avatar's URL and return whether it has changed."""
         if url and profile.avatar_file and picture_name(url) == profile.avatar_file:
             return False  # the client has sent the stored picture's URL back
         _reject_picture_path(url)

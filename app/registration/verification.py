@@ -79,8 +79,6 @@ class Verification(BasicService):
 
 @dataclass(eq=False)
 class RegistrationMails:
-    """The emails of registration and email verification."""
-
     core: CoreSettings
     auth: AuthSettings
     templates: Templates

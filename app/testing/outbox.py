@@ -46,7 +46,6 @@ class _Outbox(Generic[Kept]):
 
 class MailOutbox(_Outbox[Email]):
     def send_soon(self, email: Email) -> None:
-        """Store a transactional email."""
         self.add(email)
 
     def assert_sent(self, to: str, subject: str = "", text: str = "") -> Email:

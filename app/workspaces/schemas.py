@@ -216,8 +216,6 @@ class AddedRead(MemberRead):
 
 
 class WorkspaceLoginRead(LoginRead):
-    """The login response of an application with workspaces."""
-
     user = response_field(
         fields.Nested, "Membership in the current workspace, or `null`.", UserRead, allow_none=True
     )

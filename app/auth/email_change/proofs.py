@@ -29,7 +29,6 @@ class EmailChangeProofs:
         return self.proofs.issue(self.confirming, pending(change, account))
 
     def undo_token(self, change: EmailChange) -> str:
-        """Return the undo token for the old address."""
         return self.proofs.token(self.undoing, _undoable(change))
 
     def find(self, token: str, email: str | None, caller_id: object) -> EmailChange:

@@ -151,8 +151,6 @@ _BROWSERS_BEGIN = "Mozilla/"
 
 @dataclass(eq=False)
 class LoginCodeMails:
-    """The emails of a sign-in by code."""
-
     core: CoreSettings
     auth: AuthSettings
     templates: Templates

@@ -100,7 +100,6 @@ class TrustedDevices:
             return found
 
     def delete(self, account_id: AccountKey) -> None:
-        """Delete all devices of an account."""
         delete_rows(self.session, TrustedDevice, TrustedDevice.account_id == account_id)
 
     def prune(self, batch: int = 1_000) -> int:

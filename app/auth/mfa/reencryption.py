@@ -33,7 +33,6 @@ class Reencryption:
     digests: CodeDigests
 
     def count(self) -> int:
-        """Return the number of secrets."""
         secrets = select(func.count(Authenticator.id)).where(Authenticator.secret.is_not(None))
         return self.session.scalar(secrets) or 0
 

@@ -40,8 +40,6 @@ _COLUMNS = [getattr(Authenticator, name) for name in StoredPasskey._fields]
 
 @dataclass(eq=False)
 class Passkeys:
-    """The rows of registered passkeys."""
-
     session: AnySession
 
     def list(self, account_id: AccountKey) -> Sequence[Authenticator]:

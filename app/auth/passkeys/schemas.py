@@ -93,8 +93,6 @@ class _Credential(RequestSchema):
 
 
 class CreatedCredential(_Credential):
-    """The `toJSON()` of a created passkey."""
-
     response = fields.Nested(
         CreationResponse,
         required=True,
@@ -110,8 +108,6 @@ class CreatedCredential(_Credential):
 
 
 class AssertedCredential(_Credential):
-    """The `toJSON()` of a used passkey."""
-
     response = fields.Nested(
         AssertionResponse,
         required=True,

@@ -31,8 +31,6 @@ _VALUE = re.compile(r"[A-Za-z0-9_-]{64}", re.ASCII)
 
 
 class SessionCookie(NamedTuple):
-    """The value of a session cookie."""
-
     public_id: UUID
     secret: bytes
 
@@ -72,7 +70,6 @@ class Cookies:
         return SessionCookie(UUID(bytes=cookie[:ID_BYTES]), cookie[ID_BYTES:])
 
     def set(self, cookie: SessionCookie, expires_at: datetime) -> None:
-        """Set the cookie in the response to this request."""
         value = urlsafe_b64encode(cookie.public_id.bytes + cookie.secret).decode()
         seconds = round((expires_at - self.clock.now()).total_seconds())
         self._add_to_response(value, seconds)

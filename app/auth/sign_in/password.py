@@ -47,7 +47,6 @@ class Login:
         return self._then(lambda account: account, email, password, ip_address)
 
     def match(self, email: str, password: str, ip_address: str) -> str | None:
-        """Return the stored hash that matches the password."""
         matched: str | None = self._then(
             lambda account: account.password_hash, email, password, ip_address
         )

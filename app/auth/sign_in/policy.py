@@ -38,8 +38,6 @@ NO_OPTIONS = SignInOptions()
 
 @dataclass(eq=False)
 class SignIn:
-    """A sign-in in progress."""
-
     account: AccountLike
     # The given proofs in order: a second factor comes after a password.
     by: tuple[str, ...]

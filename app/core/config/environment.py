@@ -78,7 +78,6 @@ def _suggestion(kind: type[BaseModel] | None, path: Sequence[str], prefix: str) 
 
 
 def namespace_class(field: FieldInfo) -> type[BaseModel] | None:
-    """Return the class of a field that is a namespace."""
     kind = field.annotation
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 

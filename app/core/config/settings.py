@@ -206,7 +206,6 @@ class LoadedSettings:
     origins: Mapping[tuple[str, str], SettingOrigin]
 
     def of(self, kind: type[Kind]) -> Kind:
-        """Return the namespace of this class."""
         return next(value for value in self.namespaces.values() if isinstance(value, kind))
 
     def top_level(self, name: str) -> Any:

@@ -45,7 +45,6 @@ class ApplicationTables:
 
     @property
     def accounts(self) -> Table | None:
-        """The application's table of accounts."""
         return None if self.account_model is None else self.account_model.__table__
 
     def add(self, model: type[Base]) -> None:

@@ -111,7 +111,6 @@ def configure_logging(form: Literal["text", "json"], level: str) -> None:
 
 
 def logs_json() -> bool:
-    """Return whether this process logs JSON."""
     handlers = logging.getLogger().handlers
     return any(isinstance(handler.formatter, JsonLines) for handler in handlers)
 

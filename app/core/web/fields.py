@@ -33,7 +33,6 @@ def is_storable(text: str) -> bool:
 
 
 def is_not_blank(text: str) -> bool:
-    """Return whether the text has a visible character."""
     return any(unicodedata.category(character) not in _BLANK for character in text)
 
 
@@ -159,7 +158,6 @@ class Uuid(fields.UUID):
 
 
 def field_for(kind: IdKind, *, received: bool, **options: Any) -> fields.Field[Any]:
-    """Return the field for account ids of this kind."""
     match kind:
         case IntegerIds():
             return StrictInteger(max=kind.max, **options) if received else fields.Integer(**options)

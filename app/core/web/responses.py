@@ -66,7 +66,6 @@ def row_serializer(
 
 @cache
 def field_names(schema: type[Schema]) -> tuple[str, ...]:
-    """Return the names of a read schema's fields, in order."""
     for name, field in schema_instance(schema).dump_fields.items():
         if isinstance(field, IsUnset):
             continue

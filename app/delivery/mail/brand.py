@@ -58,7 +58,6 @@ class BrandSettings(Namespace):
 
     @property
     def text(self) -> str:
-        """The footer of emails as text."""
         questions = f"Questions? {self.SUPPORT_EMAIL}" if self.SUPPORT_EMAIL else ""
         links = "\n".join(f"{name}: {address}" for name, address in self.LINKS.items())
         parts = (part.strip() for part in (questions, self.FOOTER, self.ADDRESS, links))

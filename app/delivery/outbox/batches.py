@@ -33,8 +33,6 @@ from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMes
 
 
 class ClaimedDelivery(NamedTuple):
-    """A delivery that a worker has claimed."""
-
     id: int
     attempts: int
     receiver_id: AccountKey

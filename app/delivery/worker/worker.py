@@ -42,7 +42,6 @@ class Worker:
     _pauses: dict[str, float] = field(default_factory=dict, init=False)
 
     def names(self) -> list[str]:
-        """Return the names of the tasks and of the channels."""
         return [*self.tasks, *self.channels.names()]
 
     def seconds_until_due(self, name: str) -> float | None:

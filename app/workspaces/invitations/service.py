@@ -221,7 +221,6 @@ class Invitations(BasicService):
         return email
 
     def _rows(self, invitations: Sequence[Invitation]) -> Sequence[InvitationRow]:
-        """Return the rows in the given order."""
         self.session.flush()
         ids = [invitation.id for invitation in invitations]
         rows = select_invitations(self.accounts.model).where(Invitation.id.in_(ids))

@@ -59,7 +59,6 @@ class ProblemRead(Schema):
 
 
 def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[type[Problem]]]:
-    """By status."""
     found: dict[int, list[type[Problem]]] = defaultdict(list)
     kinds: list[type[Problem]] = [*described.problems, Unavailable]
     if described.signs_in or (described.bearer and method not in SAFE_METHODS):

@@ -15,7 +15,6 @@ def path_of(rule: Rule) -> str:
 
 
 def variables_of(rule: Rule) -> Iterator[tuple[str, str | None]]:
-    """Name and converter of each."""
     for match in _VARIABLE.finditer(rule.rule):
         yield match["name"], match["converter"]
 
