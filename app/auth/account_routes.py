@@ -3,7 +3,7 @@
 from flask import Response
 
 from ..accounts.details import Details
-from ..accounts.errors import EmailTaken, TooManyHashes
+from ..accounts.errors import EmailTaken
 from ..accounts.models import AccountLike
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.schemas import AccountRead, OwnAccountUpdate, account_update
@@ -25,15 +25,7 @@ from .decorators import (
 )
 from .email_change.service import EmailChanges
 from .email_change.undo import EmailChangeUndo
-from .errors import (
-    EmailRefused,
-    FreshSignInRequired,
-    InactiveAccount,
-    IncorrectCredentials,
-    InvalidProof,
-    ReauthenticationRequired,
-    TooManyAttempts,
-)
+from .errors import FRESHNESS_PROBLEMS, EmailRefused, InactiveAccount, InvalidProof
 from .passwords import PasswordChange
 from .schemas import (
     ChangeEmail,
@@ -73,9 +65,7 @@ def change_account(json: OwnAccountUpdate.Input) -> AccountLike:
 @active_account_required
 @raises_sign_in_problems
 @example(json=examples.PASSWORD_CHANGE, answer=examples.SIGNED_IN)
-@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
-@raises(ReauthenticationRequired)
-@raises(CommonPassword, BreachedPassword)
+@raises(*FRESHNESS_PROBLEMS, CommonPassword, BreachedPassword)
 @takes(json=ChangePassword)
 @answers(200, login_read)
 def change_password(json: ChangePassword.Input) -> JsonObject:
@@ -92,9 +82,7 @@ def change_password(json: ChangePassword.Input) -> JsonObject:
 @blueprint.post("/account/email")
 @active_account_required
 @example(json=examples.EMAIL_CHANGE, answer=examples.EMAIL_CHANGE_SENT)
-@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
-@raises(ReauthenticationRequired)
-@raises(EmailRefused, KeystoreUnavailable)
+@raises(*FRESHNESS_PROBLEMS, EmailRefused, KeystoreUnavailable)
 @takes(json=ChangeEmail)
 @answers(202, Message)
 def request_email_change(json: ChangeEmail.Input) -> dict[str, str]:
@@ -111,8 +99,7 @@ def request_email_change(json: ChangeEmail.Input) -> dict[str, str]:
 @raises_sign_in_problems
 @example(json=examples.TOKEN, answer=examples.SIGNED_IN)
 @raises(InvalidProof, EmailTaken, InactiveAccount, KeystoreUnavailable)
-@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
-@raises(ReauthenticationRequired)
+@raises(*FRESHNESS_PROBLEMS)
 @takes(json=ConfirmEmailChange)
 @answers(200, login_read)
 def confirm_email_change(json: ConfirmEmailChange.Input) -> JsonObject:

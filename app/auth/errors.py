@@ -1,5 +1,6 @@
 from typing import ClassVar
 
+from ..accounts.errors import TooManyHashes
 from ..core.errors import BadGateway, BadRequest, Forbidden, Problem, TooManyRequests, Unauthorized
 from ..core.types import JsonObject
 
@@ -69,6 +70,10 @@ class AccountDeleting(InactiveAccount):
     title = "The account is scheduled for deletion"
     cause = "The owner requested the deletion of the account, and the grace period has not ended."
     fix = "To keep the account, open the link in the email about the deletion."
+
+
+# The problems of a sign-in to an account that is not active.
+INACTIVE_PROBLEMS = (InactiveAccount, AwaitsVerification, AccountDeleting)
 
 
 class InvalidProof(BadRequest):
@@ -195,6 +200,16 @@ class TooManyAttempts(TooManyRequests):
         "Wait for the number of seconds in `Retry-After`. Administrators unlock an account with"
         " `POST /admin/accounts/{account_id}/unlock`."
     )
+
+
+# The problems of routes that require a recent sign-in or the password.
+FRESHNESS_PROBLEMS = (
+    IncorrectCredentials,
+    TooManyAttempts,
+    TooManyHashes,
+    FreshSignInRequired,
+    ReauthenticationRequired,
+)
 
 
 class IdpDisabled(Forbidden):

@@ -20,9 +20,9 @@ from .blueprint import client_ip_address
 from .caller import caller
 from .decorators import account_required, idp_required, raises_sign_in_problems
 from .errors import (
+    INACTIVE_PROBLEMS,
     AccountDeleting,
     AmbiguousEmail,
-    AwaitsVerification,
     EmailNotVerified,
     InactiveAccount,
     IncorrectCredentials,
@@ -62,8 +62,7 @@ from .step_up import routes as step_up_routes  # noqa: F401
 @signs_in
 @raises_sign_in_problems
 @example(form=examples.LOGIN, answer=examples.SIGNED_IN)
-@raises(IncorrectCredentials, InactiveAccount, AwaitsVerification, TooManyAttempts, TooManyHashes)
-@raises(AccountDeleting)
+@raises(IncorrectCredentials, *INACTIVE_PROBLEMS, TooManyAttempts, TooManyHashes)
 @takes(form=login_form)
 @answers(200, login_read)
 def login(form: LoginFormWithFactor.Input) -> JsonObject:

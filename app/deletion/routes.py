@@ -1,18 +1,11 @@
 from flask import Response
 
-from ..accounts.errors import TooManyHashes
 from ..accounts.service import Accounts
 from ..administration.rules import LastRoot, SoleOwner
 from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, guard
-from ..auth.errors import (
-    FreshSignInRequired,
-    IncorrectCredentials,
-    InvalidProof,
-    ReauthenticationRequired,
-    TooManyAttempts,
-)
+from ..auth.errors import FRESHNESS_PROBLEMS, InvalidProof
 from ..auth.examples import MAILED_TOKEN
 from ..auth.schemas import MailedToken
 from ..auth.settings import AuthSettings
@@ -41,8 +34,7 @@ def deletion_required() -> None:
 @active_account_required
 @deletion_required
 @example(json=schemas.WITH_PASSWORD, answer=schemas.GONE, answer_202=schemas.ASKED)
-@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
-@raises(ReauthenticationRequired, LastRoot, SoleOwner)
+@raises(*FRESHNESS_PROBLEMS, LastRoot, SoleOwner)
 @takes(json=DeleteAccount)
 @answers(202, DeletionRead, description="The account will be deleted after the grace period")
 @answers(200, Message)

@@ -1,11 +1,10 @@
 from flask import Response
 
-from ..accounts.errors import TooManyHashes
 from ..accounts.service import Accounts
 from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, guard
-from ..auth.errors import FreshSignInRequired, IncorrectCredentials, TooManyAttempts
+from ..auth.errors import FRESHNESS_PROBLEMS
 from ..auth.settings import AuthSettings
 from ..auth.step_up.service import Freshness
 from ..core.context import current_frontdesk, service
@@ -40,7 +39,7 @@ def exports_required() -> None:
 @active_account_required
 @exports_required
 @example(json=schemas.ASKED, answer=schemas.PENDING)
-@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired, TooManyExports)
+@raises(*FRESHNESS_PROBLEMS, TooManyExports)
 @takes(json=ExportCreate)
 @answers(202, ExportRead)
 def create_export(json: ExportCreate.Input) -> JsonObject:

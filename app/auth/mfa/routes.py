@@ -21,9 +21,7 @@ from ..decorators import (
     superuser_required,
 )
 from ..errors import (
-    AccountDeleting,
-    AwaitsVerification,
-    InactiveAccount,
+    INACTIVE_PROBLEMS,
     InactiveCaller,
     InvalidProof,
     NotAuthorized,
@@ -103,7 +101,7 @@ def fresh_factor_required() -> None:
 @factors_required
 @example(json=schemas.SECOND_STEP, answer=schemas.TRUSTED)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
-@raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting)
+@raises(PasskeyRefused, *INACTIVE_PROBLEMS)
 @takes(json=SecondStepForm)
 @answers(200, second_step_read)
 def finish_login(json: SecondStepForm.Input) -> JsonObject:
@@ -148,7 +146,7 @@ def begin_app(json: AppBegin.Input) -> JsonObject:
 @example(json=schemas.CONFIRM, answer=schemas.ENROLLED)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(AuthenticatorNotFound, WrongFactor, SecretUnreadable, KeystoreUnavailable)
-@raises(InactiveAccount, AwaitsVerification, AccountDeleting)
+@raises(*INACTIVE_PROBLEMS)
 @takes(json=AppConfirm)
 @answers(200, enrolled_read)
 def confirm_app(authenticator_id: int, json: AppConfirm.Input) -> JsonObject:
@@ -208,7 +206,7 @@ def cookie_second_step_read() -> type[Schema]:
 @signs_in_by_cookie
 @example(json=schemas.SECOND_STEP, answer=COOKIE_SESSION)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
-@raises(InactiveAccount, AwaitsVerification, AccountDeleting)
+@raises(*INACTIVE_PROBLEMS)
 @takes(json=SecondStepForm)
 @answers(200, cookie_second_step_read)
 def finish_cookie_session(json: SecondStepForm.Input) -> JsonObject:

@@ -12,9 +12,7 @@ from ...core.web.responses import answers, json_response
 from ..caller import caller, find_caller
 from ..decorators import account_optional, account_required, raises_sign_in_problems
 from ..errors import (
-    AccountDeleting,
-    AwaitsVerification,
-    InactiveAccount,
+    INACTIVE_PROBLEMS,
     InactiveCaller,
     InvalidProof,
     PasskeyRefused,
@@ -60,7 +58,7 @@ def begin_passkey(json: PasskeyBegin.Input) -> JsonObject:
 @example(json=bodies.NEW_PASSKEY, answer=bodies.PASSKEY, answer_200=bodies.ENROLLED)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(TooManyAuthenticators, FactorsOff, NewPasskeyRefused, PasskeyTaken, KeystoreUnavailable)
-@raises(InactiveAccount, AwaitsVerification, AccountDeleting)
+@raises(*INACTIVE_PROBLEMS)
 @raises_sign_in_problems
 @takes(json=NewPasskey)
 @answers(
@@ -100,7 +98,7 @@ def begin_passkey_login(json: PasskeyLoginBegin.Input) -> JsonObject:
 @anyone
 @raises_sign_in_problems
 @example(json=bodies.SHOWN_PASSKEY, answer=bodies.SIGNED_IN)
-@raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
+@raises(PasskeyRefused, *INACTIVE_PROBLEMS, KeystoreUnavailable)
 @takes(json=ShownPasskey)
 @answers(200, login_read)
 def log_in_by_passkey(json: ShownPasskey.Input) -> JsonObject:
@@ -122,7 +120,7 @@ def begin_reauthentication() -> JsonObject:
 @signs_in_by_cookie
 @raises_sign_in_problems
 @example(json=bodies.SHOWN_PASSKEY, answer=COOKIE_SESSION)
-@raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
+@raises(PasskeyRefused, *INACTIVE_PROBLEMS, KeystoreUnavailable)
 @takes(json=ShownPasskey)
 @answers(200, cookie_session_read)
 def open_cookie_session_by_passkey(json: ShownPasskey.Input) -> JsonObject:

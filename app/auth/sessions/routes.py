@@ -19,14 +19,7 @@ from ..decorators import (
     raises_sign_in_problems,
     roles_required,
 )
-from ..errors import (
-    AccountDeleting,
-    AwaitsVerification,
-    InactiveAccount,
-    IncorrectCredentials,
-    InvalidCredentials,
-    TooManyAttempts,
-)
+from ..errors import INACTIVE_PROBLEMS, IncorrectCredentials, InvalidCredentials, TooManyAttempts
 from ..schemas import login_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.password import Login
@@ -147,7 +140,7 @@ def list_account_sessions(account_id: AccountKey, query: Page.Input) -> Sequence
 @signs_in_by_cookie
 @raises_sign_in_problems
 @example(json=schemas.COOKIE_SIGN_IN, answer=schemas.COOKIE_SESSION)
-@raises(IncorrectCredentials, InactiveAccount, AwaitsVerification, AccountDeleting)
+@raises(IncorrectCredentials, *INACTIVE_PROBLEMS)
 @raises(TooManyAttempts, TooManyHashes)
 @takes(json=CookieSignIn)
 @answers(200, cookie_session_read)
