@@ -99,7 +99,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     sign_up_policy = SignUpPolicy(context.session, context.hooks, auth)
     context.add(sign_up_policy)
     proofs = context.get(Proofs)
-    mails = Mails(context.settings.core, auth, context.get(Templates))
+    mails = Mails(auth, context.get(Templates))
     context.add(mails)
     owner_mail = context.get(OwnerMail)
     recovering = Purpose(

@@ -61,7 +61,7 @@ def assemble(context: Context) -> None:
         context.get(Freshness),
         context.get(Ownership),
         RestoreProofs(context.get(Proofs), purpose, context.tables.account_ids),
-        DeletionMails(context.settings.core, auth, context.get(Templates)),
+        DeletionMails(auth, context.get(Templates)),
         context.get(OwnerMail),
     )
     context.add(deletion)

@@ -18,7 +18,6 @@ from ..auth.errors import InvalidProof
 from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..auth.settings import AuthSettings
 from ..auth.step_up.service import Freshness
-from ..core.config.settings import CoreSettings
 from ..core.context import BasicService, report_action
 from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.transaction import after_commit, lock_name, transaction
@@ -203,21 +202,18 @@ def _subject(subject_id: object, row: object = None) -> ProofSubject[Any]:
 
 @dataclass(eq=False)
 class DeletionMails:
-    core: CoreSettings
     auth: AuthSettings
     templates: Templates
 
     def scheduled(self, email_to: str, token: str, deletes_at: datetime) -> Email:
         return self.templates.to_account(
-            self.core,
             "deletion_requested",
             email_to,
-            f"{self.core.PROJECT_NAME}: your account will be deleted",
-            link=f"{self.core.page_url(self.auth.ACCOUNT_RESTORE_PATH)}?token={token}",
+            "your account will be deleted",
+            path=self.auth.ACCOUNT_RESTORE_PATH,
             token=token,
             deletes_on=f"{deletes_at:%Y-%m-%d}",
         )
 
     def deleted(self, email_to: str) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: your account was deleted"
-        return self.templates.to_account(self.core, "account_deleted", email_to, subject)
+        return self.templates.to_account("account_deleted", email_to, "your account was deleted")

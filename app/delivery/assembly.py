@@ -38,7 +38,7 @@ def assemble(context: Context) -> None:
     if one_off_mail is None:
         one_off_mail = BackgroundMail(mailer, context.clock.now)
     context.add(mailer, Mailer)
-    context.add(Templates(context.app, context.settings.of(BrandSettings)))
+    context.add(Templates(context.app, context.settings.core, context.settings.of(BrandSettings)))
     context.contributions.commands.append("mail")
     context.add(one_off_mail, OneOffMail)
     context.app.extensions.setdefault("mail", _flask_mail(context, mailer))

@@ -34,11 +34,7 @@ def assemble(context: Context) -> None:
         engine,
         context.clock,
         keep,
-        ExportNotices(
-            context.settings.core,
-            context.get(Templates),
-            one_off_mail if auth.SECURITY_MAILS else NoMail(),
-        ),
+        ExportNotices(context.get(Templates), one_off_mail if auth.SECURITY_MAILS else NoMail()),
     )
     context.add(exports)
 

@@ -15,7 +15,6 @@ from sqlalchemy import and_, delete, or_, select
 from ..accounts.actions import ACCOUNT_EXPORTED
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
-from ..core.config.settings import CoreSettings
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, after_commit, lock_name, release, transaction
 from ..core.types import AccountKey, JsonObject
@@ -169,11 +168,9 @@ class Exports:
 class ExportNotices:
     """The email about a requested export."""
 
-    core: CoreSettings
     templates: Templates
     mail: OneOffMail
 
     def requested(self, email_to: str) -> None:
-        subject = f"{self.core.PROJECT_NAME}: data export requested"
-        email = self.templates.to_account(self.core, "export_requested", email_to, subject)
+        email = self.templates.to_account("export_requested", email_to, "data export requested")
         self.mail.send_soon(email)

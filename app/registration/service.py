@@ -176,7 +176,7 @@ class Registration(BasicService):
 def assemble(context: Context) -> None:
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     limits = RegistrationLimits(context.keystore, auth)
-    mails = RegistrationMails(context.settings.core, auth, context.get(Templates))
+    mails = RegistrationMails(auth, context.get(Templates))
     purpose = Purpose(
         VERIFICATION,
         token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),

@@ -12,7 +12,6 @@ from ..accounts.service import Accounts
 from ..auth.limits import RegistrationLimits
 from ..auth.proofs import AccountProofs, IssuedProof
 from ..auth.settings import AuthSettings
-from ..core.config.settings import CoreSettings
 from ..core.context import BasicService, report_action
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import after_commit, transaction
@@ -79,17 +78,15 @@ class Verification(BasicService):
 
 @dataclass(eq=False)
 class RegistrationMails:
-    core: CoreSettings
     auth: AuthSettings
     templates: Templates
 
     def verification(self, email_to: str, issued: IssuedProof) -> Email:
         return self.templates.to_account(
-            self.core,
             "verify_email",
             email_to,
-            f"{self.core.PROJECT_NAME}: confirm your email address",
-            link=f"{self.core.page_url(self.auth.VERIFICATION_PATH)}?token={issued.token}",
+            "confirm your email address",
+            path=self.auth.VERIFICATION_PATH,
             token=issued.token,
             code=issued.code,
             code_minutes=self.auth.EMAIL_CODE_EXPIRE_MINUTES,
@@ -97,9 +94,8 @@ class RegistrationMails:
         )
 
     def already_registered(self, email_to: str) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: you already have an account"
-        return self.templates.to_account(self.core, "already_registered", email_to, subject)
+        topic = "you already have an account"
+        return self.templates.to_account("already_registered", email_to, topic)
 
     def refused(self, email_to: str) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: your registration"
-        return self.templates.to_account(self.core, "registration_refused", email_to, subject)
+        return self.templates.to_account("registration_refused", email_to, "your registration")

@@ -32,7 +32,7 @@ def assemble(context: Context) -> None:
         accounts,
         members,
         InvitationRate(context.keystore, settings.INVITATIONS_PER_HOUR),
-        InvitationEmails(context.settings.core, settings, context.get(Templates), proofs),
+        InvitationEmails(settings, context.get(Templates), proofs),
         context.get(OneOffMail),  # type: ignore[type-abstract]
         settings,
     )

@@ -66,8 +66,8 @@ CONTRASTS = """
 
 
 def make(name: str, brand: BrandSettings, **given: Any) -> Email:
-    app = Flask("host")
-    previews = Previews(Templates(app, brand), CoreSettings())
+    app, core = Flask("host"), CoreSettings()
+    previews = Previews(Templates(app, core, brand), core)
     with app.test_request_context():
         return previews.email(name, ADDRESS, given)
 
@@ -105,9 +105,9 @@ def test_every_email_uses_the_layout(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_template_variable_has_a_sample(name: str) -> None:
-    app = Flask("host")
+    app, core = Flask("host"), CoreSettings()
     with app.app_context():
-        assert Previews(Templates(app, BrandSettings()), CoreSettings()).unknown(name) == set()
+        assert Previews(Templates(app, core, BrandSettings()), core).unknown(name) == set()
 
 
 def test_every_email_is_complete_in_html_and_text(mail: Email, brand: BrandSettings) -> None:

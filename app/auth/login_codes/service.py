@@ -15,7 +15,6 @@ from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.config.settings import CoreSettings
 from ...core.context import Context, report_action
 from ...core.db.transaction import AnySession, after_commit, release, transaction
 from ...core.errors import Invalid, Problem
@@ -151,17 +150,15 @@ _BROWSERS_BEGIN = "Mozilla/"
 
 @dataclass(eq=False)
 class LoginCodeMails:
-    core: CoreSettings
     auth: AuthSettings
     templates: Templates
     one_off_mail: OneOffMail
 
     def send_code(self, email_to: str, code: str) -> None:
         email = self.templates.to_account(
-            self.core,
             "login_code",
             email_to,
-            f"{self.core.PROJECT_NAME}: your sign-in code",
+            "your sign-in code",
             code=code,
             code_minutes=self.auth.LOGIN_CODE_EXPIRE_MINUTES,
             **request_origin(),
@@ -170,11 +167,7 @@ class LoginCodeMails:
 
     def send_no_account(self, email_to: str) -> None:
         email = self.templates.to_account(
-            self.core,
-            "login_no_account",
-            email_to,
-            f"{self.core.PROJECT_NAME}: no account with this address",
-            **request_origin(),
+            "login_no_account", email_to, "no account with this address", **request_origin()
         )
         self.one_off_mail.send_soon(email)
 
@@ -224,6 +217,6 @@ def assemble(context: Context) -> None:
             LoginCodeLimits(context.keystore, auth, context.get(Failures)),
             SignUpRule(context.get(SignUpPolicy), lambda: "registration" not in context.schemas),
             context.get(SignInPolicy),
-            LoginCodeMails(context.settings.core, auth, context.get(Templates), one_off_mail),
+            LoginCodeMails(auth, context.get(Templates), one_off_mail),
         )
     )

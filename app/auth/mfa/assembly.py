@@ -59,10 +59,7 @@ def assemble_authenticators(context: Context) -> None:
     requirement, keys = Requirement.of(auth), encryption_keys(context, auth)
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     notices = FactorNotices(
-        session,
-        context.settings.core,
-        context.get(Templates),
-        one_off_mail if auth.SECURITY_MAILS else NoMail(),
+        session, context.get(Templates), one_off_mail if auth.SECURITY_MAILS else NoMail()
     )
     codes = RecoveryCodes(session, CodeDigests(keys), notices, clock)
     devices = TrustedDevices(session, notices, clock, auth.MFA_TRUST_DAYS, auth.SESSION_ADDRESSES)

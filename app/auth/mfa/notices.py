@@ -1,8 +1,8 @@
 """Emails to owners about their second factors."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from ...core.config.settings import CoreSettings
 from ...core.db.transaction import AnySession, after_commit
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
@@ -15,7 +15,6 @@ class FactorNotices:
     """Sends each email after the commit of the open transaction, except `factor_guessed`."""
 
     session: AnySession
-    core: CoreSettings
     templates: Templates
     mail: OneOffMail
 
@@ -56,6 +55,5 @@ class FactorNotices:
     def _send(self, email: Email) -> None:
         after_commit(self.session, lambda: self.mail.send_soon(email))
 
-    def _email(self, template: str, email_to: str, what: str, **context: object) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: {what}"
-        return self.templates.to_account(self.core, template, email_to, subject, **context)
+    def _email(self, template: str, email_to: str, what: str, **context: Any) -> Email:
+        return self.templates.to_account(template, email_to, what, **context)

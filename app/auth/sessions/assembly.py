@@ -60,7 +60,7 @@ def assemble(context: Context) -> None:
             context.get(Accounts),
             context.get(SignInPolicy),
             context.get(Sessions).refresh_tokens,
-            SessionMails(context.settings.core, context.get(Templates)),
+            SessionMails(context.get(Templates)),
             one_off_mail if auth.SECURITY_MAILS else NoMail(),
             auth,
         )

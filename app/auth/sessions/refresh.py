@@ -16,7 +16,6 @@ from sqlalchemy import select, update
 from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.actions import Target
-from ...core.config.settings import CoreSettings
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, transaction
 from ...core.types import JsonObject
@@ -158,15 +157,13 @@ UNKNOWN = "a device that we do not know"
 class SessionMails:
     """The email to the owner of a session with a reused refresh token."""
 
-    core: CoreSettings
     templates: Templates
 
     def signed_out(self, email_to: str, label: str | None, since: datetime) -> Email:
         return self.templates.to_account(
-            self.core,
             "signed_out",
             email_to,
-            f"{self.core.PROJECT_NAME}: we signed you out on one device",
+            "we signed you out on one device",
             device=label or UNKNOWN,
             signed_in_on=f"{since:%Y-%m-%d}",
         )

@@ -29,8 +29,9 @@ LAYOUT = "frontdesk/mail.html"
 
 
 class Templates:
-    def __init__(self, app: Flask, brand: BrandSettings) -> None:
+    def __init__(self, app: Flask, core: CoreSettings, brand: BrandSettings) -> None:
         self.app = app
+        self.core = core
         self.brand = brand.with_text_color()
         # Jinja caches existing templates but searches for missing ones each time.
         self._missing: set[str] = set()
@@ -62,12 +63,20 @@ class Templates:
         return Email(to, subject, render_template(text, **context) if text else text_of(html), html)
 
     def to_account(
-        self, core: CoreSettings, name: str, to: str, subject: str, /, **context: object
+        self, name: str, to: str, topic: str, /, *, path: str = "", **context: object
     ) -> Email:
-        """Render an email about an account, which does not need to exist."""
+        """Render an email about an account, which does not need to exist.
+
+        Args:
+            topic: The subject, without the name of the project.
+            path: Path of the page that the link opens, with the token of the context.
+        """
+        core = self.core
+        if path:
+            context["link"] = f"{core.page_url(path)}?token={context['token']}"
         return self.email(
             to,
-            subject,
+            f"{core.PROJECT_NAME}: {topic}",
             name,
             username=to,
             project=core.PROJECT_NAME,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from ...auth.errors import InvalidProof
 from ...auth.proofs import Proofs, ProofSubject, Purpose
 from ...core.clock import Clock
-from ...core.config.settings import CoreSettings
 from ...core.db.transaction import AnySession
 from ...core.keystore import Keystore
 from ...delivery.mail.templates import Templates
@@ -54,7 +53,6 @@ def _subject(invitation: Invitation) -> ProofSubject[Invitation]:
 
 @dataclass(eq=False)
 class InvitationEmails:
-    core: CoreSettings
     settings: WorkspacesSettings
     templates: Templates
     proofs: InvitationProofs
@@ -62,14 +60,11 @@ class InvitationEmails:
     def render(self, invitation: Invitation, workspace: Workspace, inviter: str) -> Email:
         """Return the email, which does not depend on whether the address has an account."""
         token = self.proofs.token(invitation)
-        return self.templates.email(
-            invitation.email,
-            f"{self.core.PROJECT_NAME}: invitation to {workspace.name}",
+        return self.templates.to_account(
             "invitation",
-            username=invitation.email,
-            project=self.core.PROJECT_NAME,
-            client_host=self.core.page_host,
-            link=f"{self.core.page_url(self.settings.INVITATION_PATH)}?token={token}",
+            invitation.email,
+            f"invitation to {workspace.name}",
+            path=self.settings.INVITATION_PATH,
             token=token,
             workspace=workspace.name,
             inviter=inviter,
