@@ -89,7 +89,7 @@ class AccountRows:
 
     def credentials(self, email: str) -> Credentials:
         """Return the id, the hash and the time of the last revocation for a folded email address;
-        without an account, all are None."""
+        without an account, all three are `None`."""
         rows = self._credentials.read(self.session, email=email)
         return Credentials(*rows[0]) if rows else Credentials(None, None, None)
 

@@ -64,7 +64,7 @@ def caller_of(session: SessionRow, account: AccountLike, via: str, expires_at: f
 
 
 # Returns None without a credential of this kind, and raises for an invalid one. If the caller is
-# optional, an invalid cookie counts as none: a browser sends it by itself, on every visit.
+# optional, an invalid cookie is ignored: a browser sends it by itself, on every visit.
 CredentialReader = Callable[[Request, bool], Caller | None]
 
 
@@ -91,7 +91,7 @@ def caller() -> Caller:
 def find_caller(optional: bool = False) -> Caller | None:
     """Return the caller, or None without a credential; raise for an invalid credential.
 
-    If the caller is optional, an invalid session cookie is deleted, and the caller is None.
+    If the caller is optional, an invalid session cookie is deleted, and the result is `None`.
     """
     asked = unwrap_request()
     if hasattr(asked, _FOUND):

@@ -175,7 +175,7 @@ class AccountProofs:
 
     def issue_unusable(self, email: str) -> None:
         """Do the work of a proof for an email address without an account."""
-        self.proofs.issue(self.purpose, ProofSubject("stranger", email, (), None))
+        self.proofs.issue(self.purpose, ProofSubject("unknown", email, (), None))
 
     def find(self, token_or_code: str, email: str | None) -> AccountLike:
         """Return the account of a valid proof; raise InvalidProof. A code needs the email."""

@@ -83,7 +83,7 @@ class AuthSettings(FactorSettings):
     )
     REGISTRATION: Literal["closed", "invited", "domains", "open"] = Field(
         default="closed",
-        description="Who can sign up: nobody, invited email addresses, email addresses of"
+        description="Who can sign up: no one, invited email addresses, email addresses of"
         " `AUTH__REGISTRATION_DOMAINS`, or everyone.",
     )
     REGISTRATION_DOMAINS: list[str] = Field(

@@ -188,7 +188,7 @@ def check_known(kind: str, name: str, known: Iterable[str], how_to_declare: str)
         return
     near = get_close_matches(name, known, n=1)
     meant = f' Do you mean "{near[0]}"?' if near else ""
-    raise SetupError(f'There is no {kind} "{name}".{meant} One of your own is {how_to_declare}.')
+    raise SetupError(f'There is no {kind} "{name}".{meant} A custom {kind} is {how_to_declare}.')
 
 
 class Hooks:

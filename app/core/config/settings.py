@@ -69,7 +69,7 @@ class CoreSettings(Namespace):
     )
     HSTS_SUBDOMAINS: bool = Field(
         default=False,
-        description="Tell browsers to use HTTPS for all subdomains too (HSTS `includeSubDomains`).",
+        description="Make browsers use HTTPS for all subdomains too (HSTS `includeSubDomains`).",
     )
     SECRET_KEY: SecretStr | None = Field(
         default=None,

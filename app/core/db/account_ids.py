@@ -21,7 +21,7 @@ MAX_ID = 2**63 - 1
 # SQLite generates ids only in a column declared INTEGER.
 Id = BigInteger().with_variant(Integer, "sqlite")
 
-# For a string id whose column has no length.
+# For string ids in a column without a length.
 MAX_STRING_LENGTH = 255
 _HEX = "[0-9a-fA-F]"
 UUID_PATTERN = f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"

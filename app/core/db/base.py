@@ -67,7 +67,7 @@ def account_key(
     """Return a column for the id of an account in one of Frontdesk's tables.
 
     It is a plain column here. Its copy in an application's metadata has the type of the accounts'
-    ids, and a foreign key unless `ondelete` is None, for rows that outlive the account.
+    ids, and a foreign key unless `ondelete` is `None`, for rows that outlive the account.
     """
     return mapped_column(AccountIdType, info={ACCOUNT_KEY: ondelete}, nullable=nullable, **options)
 
@@ -106,7 +106,7 @@ def _in_utc(value: datetime) -> datetime:
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-# SQLAlchemy's format of timestamps in SQLite; this code takes a sixth of the time of its own.
+# SQLAlchemy's format of timestamps in SQLite, in a sixth of the time of SQLAlchemy's code.
 _TEXT_LENGTH = len("2030-01-01 12:00:00.000000")
 _OFFSET = "+00:00"
 

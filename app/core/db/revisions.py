@@ -18,7 +18,7 @@ def pending_migrations(
 ) -> list[str] | None:
     """Return the revisions of Frontdesk that were not applied to the database.
 
-    None if they cannot be told: an application's own migrations create the tables, or the database
+    None if they are unknown: an application's own migrations create the tables, or the database
     is newer than the code.
     """
     known = _history(folder)

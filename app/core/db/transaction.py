@@ -285,5 +285,5 @@ def lock_or_raise(
 
 
 def execute_bulk(session: AnySession, statement: Any) -> Any:
-    """Execute an UPDATE or DELETE whose rows the session has not loaded, and return the result."""
+    """Execute an UPDATE or DELETE of rows that the session has not loaded; return the result."""
     return session.execute(statement, execution_options={"synchronize_session": False})

@@ -73,7 +73,7 @@ def warn_of_proxies(app: Flask, hops: int) -> None:
 
     def check_proxies(environ: JsonObject, start_response: Any) -> Iterable[bytes]:
         if unwarned and (warning := _warning(environ, hops)):
-            # If two threads run this at once, the second one finds the list empty.
+            # If two threads run this at once, the list is empty for the second thread.
             with suppress(IndexError):
                 unwarned.pop()
                 log.warning("%s", warning)

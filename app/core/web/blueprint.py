@@ -1,6 +1,6 @@
 """A Flask blueprint with error handlers and checks of its requirements.
 
-Its routes render errors as problem documents on any application, whose own handlers are unchanged.
+Its routes render errors as problem documents; the application's error handlers are unchanged.
 Registering it before `Frontdesk.init_app` raises SetupError.
 """
 
@@ -131,7 +131,7 @@ class Blueprint(flask.Blueprint):
 
 
 def exempt_from_csrf(app: App) -> None:
-    """Exempt Frontdesk's routes from Flask-WTF, whose tokens API clients do not have.
+    """Exempt Frontdesk's routes from Flask-WTF: API clients have no CSRF tokens.
 
     Requests with Frontdesk's cookie are checked for their origin instead. Called at registration
     and at the first request, because Flask-WTF can be initialized later.

@@ -210,7 +210,7 @@ class StrictBoolean(Described, fields.Boolean):
 
 
 class IsUnset(fields.Boolean):
-    """Serializes whether the attribute is None."""
+    """Serializes whether the attribute is unset."""
 
     def _serialize(self, value: object, attr: object, obj: object, **kwargs: object) -> bool:
         return value is None

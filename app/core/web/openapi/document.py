@@ -41,7 +41,7 @@ def make_document(app: Flask, title: str, version: str, server: str) -> JsonObje
     )
     for name, header in HEADERS.items():
         spec.components.header(name, header)
-    # Before any schema of a host's, which may have the same name.
+    # Added first, because an application's schema may have the same name.
     spec.components.schema(PROBLEM, schema=ProblemRead)
     operations = Operations(spec, _token_urls(app))
     names = Names(app)
@@ -77,9 +77,9 @@ def _methods(rule: Rule) -> list[str]:
 
 
 def _further_methods(app: Flask, rule: Rule) -> Iterator[tuple[str, Rule]]:
-    """Methods that a path with variables has at this path without any, such as `GET
-    /workspaces/{workspace_slug}` at `/workspaces/current`: the document's readers look for an
-    operation at the path without variables alone."""
+    """Yield methods that this path has only through a path with variables, such as `GET
+    /workspaces/{workspace_slug}` for `/workspaces/current`: tools match the path without variables
+    first, and look for operations only there."""
     if rule.arguments:
         return
     adapter = app.url_map.bind("")
@@ -94,7 +94,7 @@ def _further_methods(app: Flask, rule: Rule) -> Iterator[tuple[str, Rule]]:
 
 
 def _token_urls(app: Flask) -> list[str]:
-    """Where e-mail and password become a token, if this application hands them out."""
+    """Return the paths of the routes that return a token for email address and password."""
     return sorted(
         rule.rule
         for rule, described in _documented(app)

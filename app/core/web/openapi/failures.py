@@ -1,4 +1,4 @@
-"""How an operation fails: a problem document for each status, with the codes that it may have."""
+"""The error responses of an operation: a problem document for each status, with its codes."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ class FaultRead(Schema):
     )
     message = response_field(
         fields.String,
-        "What is wrong with the value.",
+        "Why the value is invalid.",
         metadata={"example": "Missing data for required field."},
     )
 
@@ -62,7 +62,7 @@ def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[
     found: dict[int, list[type[Problem]]] = defaultdict(list)
     kinds: list[type[Problem]] = [*described.problems, Unavailable]
     if described.signs_in or (described.bearer and method not in SAFE_METHODS):
-        # The state store counts failed sign-ins and changes; reads do not ask it.
+        # Sign-ins and changes use the state store, for example to count failures; reads do not.
         kinds.append(KeystoreUnavailable)
     for find in described.found_problems:
         kinds.extend(find())
@@ -75,7 +75,7 @@ def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[
     for kind in dict.fromkeys(kinds):
         found[kind.status].append(kind)
     if Conflict.status in found and Conflict not in found[Conflict.status]:
-        # Where two may come at once, the database may be the one that finds out.
+        # Of concurrent requests, the database may detect the conflict.
         found[Conflict.status].append(Conflict)
     return {status: found[status] for status in sorted(found.keys() - described.answers.keys())}
 
@@ -103,7 +103,7 @@ def failures(
 
 
 def _component(spec: APISpec, operation: str, kinds: Iterable[type[Problem]]) -> JsonObject:
-    """The operation's own problem: a client that handles all of its codes has missed none."""
+    """Return a reference to the operation's problem, which lists all codes of the operation."""
     name = f"{operation[0].upper()}{operation[1:]}Problem"
     spec.components.schema(
         f"{name}Code", {"type": "string", "enum": sorted({kind.code for kind in kinds})}
@@ -122,7 +122,7 @@ def _component(spec: APISpec, operation: str, kinds: Iterable[type[Problem]]) ->
 
 
 def _example(kind: type[Problem]) -> Any:
-    # The bare kind: some ask for arguments that an example does not have.
+    # Without `__init__` of the subclass, which may require arguments.
     problem: Problem = kind.__new__(kind)
     Problem.__init__(problem)
     return problem_response(problem).get_json(force=True)

@@ -1,4 +1,4 @@
-"""The headers that answers carry."""
+"""The headers of responses."""
 
 from http import HTTPStatus
 

@@ -1,4 +1,4 @@
-"""From our schemas and fields to JSON Schema, in the way that all generators of clients read."""
+"""Converts schemas and fields to JSON Schema that all client generators can read."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Converter(OpenAPIConverter):
             del found["additionalProperties"]
         for name, each in found["properties"].items():
             found["properties"][name] = _default_in_words(each)
-        # What a field by itself cannot say.
+        # Keywords that no field can set.
         found.update(getattr(schema.Meta, "json_schema", {}))
         return found
 
@@ -63,7 +63,7 @@ class Converter(OpenAPIConverter):
         if name is None:
             name = named_enum.name
             while name in components.schemas:
-                name += "Word"  # a host's schema has taken it
+                name += "Word"  # an application's schema has this name
             self.names_of_sets[named_enum.name] = name
             enum: JsonSchema = {"type": "string", "enum": named_enum.known_values()}
             if named_enum.description:
@@ -106,7 +106,7 @@ def _in_json(value: object) -> str:
 
 
 def _default_in_words(found: JsonSchema) -> JsonSchema:
-    """Generators take a property that has a default for one that is always there."""
+    """Describe the default in the text: generators treat a property with a default as required."""
     if "default" not in found:
         return found
     default = found.pop("default")

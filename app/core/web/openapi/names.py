@@ -1,4 +1,4 @@
-"""What a generated client calls the operations: `login`, `listTasks`, `getAccount`."""
+"""The operation ids, which client generators use as names: `login`, `listTasks`, `getAccount`."""
 
 import re
 from collections.abc import Iterable
@@ -34,8 +34,8 @@ class Names:
             return [
                 word for word, before in zip(words, ["", *words], strict=False) if word != before
             ]
-        # No two views of ours have the same name. What a mount is called beyond its blueprint tells
-        # it from another one of the same blueprint: getProfile, getWorkspaceProfile.
+        # Names of Frontdesk's views are unique. If a blueprint is mounted twice, the mount's name
+        # distinguishes the operations: getProfile, getWorkspaceProfile.
         verb, *rest = _split(view)
         own = set(_split(blueprint.name))
         return [verb, *(word for word in _split(mount) if word not in own), *rest]

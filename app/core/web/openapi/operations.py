@@ -18,38 +18,14 @@ _BODIES = {
     "form": "application/x-www-form-urlencoded",
     "files": "multipart/form-data",
 }
-# What a path's variable may be; a host's own routes use Flask's converters.
+# Schemas of path variables; an application's routes use Flask's converters.
 _CONVERTERS: dict[str | None, JsonObject] = {
     "row_id": {"type": "integer", "minimum": 1},
     "int": {"type": "integer", "minimum": 0},
     "float": {"type": "number", "minimum": 0},
     "uuid": {"type": "string", "format": "uuid"},
 }
-# What the variables in our paths mean; a route describes its exceptions with `variables`.
-_VARIABLES = {
-    "account_id": "ID of the account.",
-    "authenticator_id": "ID of the MFA method.",
-    "device_id": "ID of the trusted device.",
-    "export_id": "ID of the data export.",
-    "invitation_id": "ID of the invitation.",
-    "name": "File name from the URL of an avatar.",
-    "notification_id": "ID of the notification.",
-    "task_id": "ID of the task.",
-    "workspace_slug": "Slug of the workspace, or `current` or `default`.",
-}
-# What the variables in our paths mean; a route describes its exceptions with `variables`.
-_VARIABLES = {
-    "account_id": "ID of the account.",
-    "authenticator_id": "ID of the MFA method.",
-    "device_id": "ID of the trusted device.",
-    "export_id": "ID of the data export.",
-    "invitation_id": "ID of the invitation.",
-    "name": "File name from the URL of an avatar.",
-    "notification_id": "ID of the notification.",
-    "task_id": "ID of the task.",
-    "workspace_slug": "Slug of the workspace, or `current` or `default`.",
-}
-# What the variables in our paths mean; a route describes its exceptions with `variables`.
+# Descriptions of path variables; a route describes others with `variables`.
 _VARIABLES = {
     "account_id": "ID of the account.",
     "authenticator_id": "ID of the MFA method.",
@@ -77,7 +53,7 @@ def _schema_of(converter: str | None) -> JsonObject:
 
 
 class Operations:
-    """Writes them into one document, with the ways to say who one is."""
+    """Writes operations into the document, with the security schemes."""
 
     def __init__(self, spec: APISpec, token_urls: Sequence[str]) -> None:
         self._spec = spec
@@ -110,7 +86,7 @@ class Operations:
         return written
 
     def _security(self, described: Operation) -> list[dict[str, list[str]]]:
-        """Any one of them will do."""
+        """Return the alternative security schemes."""
         if not described.bearer:
             return []
         ways: list[dict[str, list[str]]] = [{way: []} for way in self._ways]

@@ -1,4 +1,4 @@
-"""Paths with their variables, as Flask writes them and as the document does."""
+"""Paths with variables, in Flask's format and in the document's."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from werkzeug.routing import Rule
 
 _VARIABLE = re.compile(r"<(?:(?P<converter>[^:<>]+):)?(?P<name>[^<>]+)>")
-# They accept every text that a segment of a path can have.
+# Converters that accept every path segment.
 _ANY_TEXT = (None, "default", "string", "path")
 
 

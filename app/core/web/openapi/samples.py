@@ -1,4 +1,4 @@
-"""Examples as they must be in this application: a host's schema may ask for more than ours."""
+"""Completes examples for this application: its schemas may require more than Frontdesk's."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _BY_TYPE: JsonObject = {"string": "text", "integer": 1, "number": 1.0, "boolean"
 
 
 def completed(example: object, schema: JsonSchema, components: Components) -> Any:
-    """The example with what the schema requires and the example lacks."""
+    """Return the example with the required properties that it lacks."""
     schema = _resolved(schema, components)
     if isinstance(example, list):
         items = schema.get("items", {})
@@ -24,16 +24,16 @@ def completed(example: object, schema: JsonSchema, components: Components) -> An
     if not isinstance(example, dict):
         return _of_the_kind(example, schema)
     properties = schema.get("properties", {})
-    there = {
+    present = {
         name: completed(value, properties.get(name, {}), components)
         for name, value in example.items()
     }
     missing = [name for name in schema.get("required", ()) if name not in example]
-    return there | {name: _sample(properties.get(name, {}), components) for name in missing}
+    return present | {name: _sample(properties.get(name, {}), components) for name in missing}
 
 
 def _of_the_kind(example: object, schema: JsonSchema) -> Any:
-    """Ours have whole numbers for the ids of accounts; an application's may be others."""
+    """Convert account ids: Frontdesk's examples have integers, an application may use others."""
     if type(example) is int and "string" in schema.get("type", ()):
         return _BY_FORMAT.get(schema.get("format", ""), str(example))
     return example
@@ -56,7 +56,7 @@ def _sample(schema: JsonSchema, components: Components) -> Any:
 
 
 def _resolved(schema: JsonSchema, components: Components) -> JsonSchema:
-    """Without references; of several that are all meant, the sum; of alternatives, the first."""
+    """Resolve references, merge the parts of `allOf`, and choose the first of `anyOf`."""
     while "$ref" in schema:
         schema = components[schema["$ref"].rpartition("/")[2]]
     for part in (*schema.get("allOf", ()), *schema.get("anyOf", ())[:1]):
