@@ -56,8 +56,8 @@ class Mails:
         )
 
     def password_changed(self, email_to: str) -> Email:
-        topic = "your password was changed"
-        return self.templates.to_account("password_changed", email_to, topic)
+        topic, path = "your password was changed", self.auth.PASSWORD_RECOVERY_PATH
+        return self.templates.to_account("password_changed", email_to, topic, path=path)
 
     def identity_linked(self, email_to: str, issuer: str) -> Email:
         topic, provider = "new sign-in method added", urlsplit(issuer).hostname or issuer

@@ -29,6 +29,11 @@ class AuthSettings(FactorSettings):
         default=10,
         description="Minutes for which the short code in a password-reset email is valid.",
     )
+    PASSWORD_RECOVERY_PATH: UrlPath = Field(
+        default="/forgot",
+        description="Path of the page where users request a password reset. The email about a"
+        " changed password links to it.",
+    )
     PASSWORD_RESET_PATH: UrlPath = Field(
         default="/reset",
         description="Path of the page that the link in a password-reset email opens.",

@@ -134,6 +134,7 @@ def _compress(response: Response) -> None:
 
 # By the setting that has the path which the mail's link leads to.
 _PAGES = {
+    "PASSWORD_RECOVERY_PATH": ("/forgot", "visitor.recovery.forgot_page"),
     "PASSWORD_RESET_PATH": ("/reset", "visitor.recovery.reset_page"),
     "VERIFICATION_PATH": ("/verify", "visitor.register.verify_page"),
     "EMAIL_CHANGE_PATH": ("/confirm-email", "visitor.mailed_links.confirm_email_page"),

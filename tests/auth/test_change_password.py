@@ -41,7 +41,8 @@ def test_change_revokes_all_tokens_and_returns_a_new_one(
         assert old_api.get("/account", 401).detail == "Could not validate credentials"
     log_in(api, ada.email, PASSWORD, 400)
     log_in(api, ada.email, NEW)
-    mails.assert_sent(ada.email, "password was changed")
+    notice = mails.assert_sent(ada.email, "password was changed")
+    assert "http://localhost:3000/forgot" in notice.text
 
 
 def test_change_invalidates_pending_reset_token(ada: Person, api: Api, mails: MailOutbox) -> None:

@@ -62,7 +62,7 @@ def test_code_may_be_grouped_by_spaces_or_hyphens(code: str) -> None:
     assert step_of(SECRET, code, datetime.fromtimestamp(59, UTC)) == 1
 
 
-def test_uri_has_the_project_name_and_the_email() -> None:
+def test_uri_has_the_brand_name_and_the_email() -> None:
     setup = urlsplit(uri(SECRET, "Ada & Co: Tea", "ada+x@example.com"))
     assert (setup.scheme, setup.netloc) == ("otpauth", "totp")
     assert unquote(setup.path) == "/Ada & Co  Tea:ada+x@example.com"

@@ -227,6 +227,7 @@ def test_links_lead_to_the_pages_wherever_the_settings_say(
     make_app: MakeApp, mails: MailOutbox
 ) -> None:
     paths = {
+        "PASSWORD_RECOVERY_PATH": "/lost-password",
         "PASSWORD_RESET_PATH": "/new-password",
         "VERIFICATION_PATH": "/welcome",
         "EMAIL_CHANGE_PATH": "/new-address",

@@ -10,6 +10,7 @@ from ...core.context import Context
 from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
+from ...delivery.mail.brand import BrandSettings
 from ...delivery.mail.one_off import NoMail, OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL
@@ -123,7 +124,7 @@ def assemble(context: Context) -> None:
             apps,
             context.get(Authenticators),
             policy,
-            context.settings.core.PROJECT_NAME,
+            context.settings.of(BrandSettings).NAME,
             context.clock,
         )
     )

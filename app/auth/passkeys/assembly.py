@@ -1,5 +1,6 @@
 from ...accounts.service import Accounts
 from ...core.context import Context
+from ...delivery.mail.brand import BrandSettings
 from ..errors import PasskeyRefused
 from ..features import PasskeyFeature
 from ..mfa.authenticators import Authenticators
@@ -20,7 +21,7 @@ def assemble_proofs(context: Context) -> None:
     settings, session = context.settings, context.session
     core, accounts = settings.core, context.get(Accounts)
     keys = [settings.secret_key, *(key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS)]
-    party = RelyingParty.of(core, settings.of(AuthSettings))
+    party = RelyingParty.of(settings.of(BrandSettings).NAME, core, settings.of(AuthSettings))
     passkeys = Passkeys(session)
     challenges = Challenges(keys, context.keystore, context.clock)
     notices = context.get(FactorNotices)

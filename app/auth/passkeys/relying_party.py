@@ -63,11 +63,11 @@ class RelyingParty:
     origins: Sequence[str]
 
     @classmethod
-    def of(cls, core: CoreSettings, auth: AuthSettings) -> RelyingParty:
+    def of(cls, name: str, core: CoreSettings, auth: AuthSettings) -> RelyingParty:
         pages = urlsplit(core.page_host)
         return cls(
             auth.WEBAUTHN_RP_ID or pages.hostname or "",
-            core.PROJECT_NAME,
+            name,
             [_origin(url) for url in auth.WEBAUTHN_ORIGINS or [core.page_host]],
         )
 

@@ -29,7 +29,8 @@ class Namespace(BaseModel):
 class CoreSettings(Namespace):
     PROJECT_NAME: str = Field(
         default="Frontdesk",
-        description="Name of the project, shown in emails, on the console and at `/health`.",
+        description="Name of the project, shown at `/health`, in the API documentation and, unless"
+        " `BRAND__NAME` is set, to users.",
     )
     API_V1_STR: UrlPath = Field(
         default="/api/v1", description="Path prefix of all API routes of the service."

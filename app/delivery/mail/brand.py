@@ -13,7 +13,9 @@ _LINK = r"^https?://[^\s\"'<>]+$"
 
 class BrandSettings(Namespace):
     NAME: str = Field(
-        default="", description="Name at the top of emails. If empty, `CORE__PROJECT_NAME`."
+        default="",
+        description="Name that users see: on pages, in emails, in authenticator apps"
+        " and in passkey prompts. If empty, `CORE__PROJECT_NAME`.",
     )
     LOGO_URL: str = Field(
         default="",

@@ -67,7 +67,7 @@ class Previews:
             return EmailRenderer(self.templates, message, context["link"]).render(to)
         context = {**{variable: f"[{variable}]" for variable in self.unknown(name)}, **context}
         shown = _title(template, context) or name
-        return self.templates.email(to, f"{self.core.PROJECT_NAME}: {shown}", name, **context)
+        return self.templates.email(to, f"{self.templates.brand.NAME}: {shown}", name, **context)
 
     def unknown(self, name: str) -> set[str]:
         """Return the template's variables without a value of a sample or the application."""
@@ -93,7 +93,7 @@ class Previews:
             **SAMPLES,
             "username": to,
             "email": to,
-            "project": self.core.PROJECT_NAME,
+            "project": self.templates.brand.NAME,
             "client_host": host,
             "link": f"{host}/?token={TOKEN}",
         }

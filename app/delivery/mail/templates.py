@@ -68,18 +68,19 @@ class Templates:
         """Render an email about an account, which does not need to exist.
 
         Args:
-            topic: The subject, without the name of the project.
-            path: Path of the page that the link opens, with the token of the context.
+            topic: The subject, without the name of the brand.
+            path: Path of the page that the link opens, with the token if the context has one.
         """
         core = self.core
         if path:
-            context["link"] = f"{core.page_url(path)}?token={context['token']}"
+            query = f"?token={context['token']}" if "token" in context else ""
+            context["link"] = core.page_url(path) + query
         return self.email(
             to,
-            f"{core.PROJECT_NAME}: {topic}",
+            f"{self.brand.NAME}: {topic}",
             name,
             username=to,
-            project=core.PROJECT_NAME,
+            project=self.brand.NAME,
             client_host=core.page_host,
             **context,
         )
