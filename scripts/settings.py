@@ -57,7 +57,7 @@ _GROUPS = {
     "Access tokens": r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT).*",
     "Rate limits of sign-in": r"AUTH__(RATE_LIMITS_ENABLED|LOGINS_AT_ONCE"
     r"|LOGIN_(ADDRESS_|ACCOUNT_)?LIMIT)",
-    "Password reset": r"AUTH__(EMAIL_RESET|RESET_CODE|PASSWORD_RESET|PASSWORD_RECOVERY|RECOVERY|HIDE_ACCOUNTS).*",
+    "Password reset": r"AUTH__(EMAIL_RESET|RESET_CODE|PASSWORD_RE|RECOVERY|HIDE_ACCOUNTS).*",
     "Sessions, refresh tokens and cookies": r"AUTH__(SESSION|REFRESH|COOKIE).*",
     "One-time codes by email": r"AUTH__LOGIN_(BY_)?CODE.*",
     "Passkeys": r"AUTH__(PASSKEYS|WEBAUTHN).*",
