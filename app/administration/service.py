@@ -1,8 +1,9 @@
 """Managing accounts: what an admin may change of another account, and do for it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import select
 
@@ -208,9 +209,8 @@ class Administration:
             raise Invalid.about(UNTIL, "Not while the account has an unverified email address.")
 
 
-def _read(field: str, text: str, read: Any) -> str:
+def _read(field: str, text: str, read: Callable[[str], str]) -> str:
     try:
-        value: str = read(text)
+        return read(text)
     except (InvalidEmail, InvalidPhone) as problem:
         raise Invalid.about(field, problem.detail) from None
-    return value

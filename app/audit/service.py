@@ -149,7 +149,7 @@ def _parse_cursor(after: str) -> tuple[datetime, int]:
     raise Invalid.about("after", "Not a place in this list.")
 
 
-def export_events(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
+def export_events(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
     if reader.has(AuditEntry):
         events = reader.rows(_events(subject.id), "at", "id")
         yield "events.jsonl", (_without_client_data(subject.id, row) for row in events)

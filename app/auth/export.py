@@ -10,7 +10,7 @@ from .email_change.models import EmailChange
 from .idp.models import Identity
 
 
-def export_sign_in_data(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
+def export_sign_in_data(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
     # Loaded with the first export: a service without sessions and MFA does not load these.
     from .mfa.models import Authenticator, RecoveryCode, TrustedDevice
     from .sessions.models import AccountSession

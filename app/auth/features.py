@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..accounts.models import AccountLike
 from ..core.errors import Problem
+from ..core.types import AccountKey
 from .caller import CredentialReader
 from .sign_in.policy import SignInResult, Stage
 from .step_up.service import Renew, StepUp
@@ -47,7 +48,7 @@ class FactorFeature:
     stage_refusals: tuple[type[Problem], ...]
     step_up: StepUp | None
     # Resets the rate limits of an account by its id.
-    reset_limits: Callable[[Any], object]
+    reset_limits: Callable[[AccountKey], object]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..accounts.actions import ACCOUNT_UNLOCKED
 from ..accounts.models import AccountLike
@@ -18,6 +18,7 @@ from ..core.db.transaction import AnySession, transaction
 from ..core.keystore import Keystore
 from ..core.limits import RateLimit
 from ..core.request import rate_limit_network
+from ..core.types import AccountKey
 from .errors import TooManyAttempts
 from .settings import AuthSettings
 
@@ -146,7 +147,7 @@ class AccountUnlock:
     session: AnySession
     failures: Failures
     # Resets the limits of second factors by the account's id; None without second factors.
-    reset_factors: Callable[[Any], object] | None
+    reset_factors: Callable[[AccountKey], object] | None
 
     def reset(self, account: AccountLike) -> None:
         self.failures.reset(account.email)

@@ -1,7 +1,6 @@
-from typing import Any
-
 from flask import session
 from werkzeug.utils import redirect
+from werkzeug.wrappers import Response
 
 from ..accounts.errors import AccountNotFound, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
@@ -144,7 +143,7 @@ def reset_password(json: ResetPassword.Input) -> dict[str, str]:
 @raises(ProviderUnavailable)
 @takes(query=IdpLogin)
 @answers(302, None, description="Redirect to the identity provider")
-def idp_login(query: IdpLogin.Input) -> Any:
+def idp_login(query: IdpLogin.Input) -> Response:
     """Start a sign-in with an identity provider
 
     Redirects the browser to the provider and sets a session cookie.

@@ -183,7 +183,7 @@ class IdpLogin(RequestSchema):
     )
 
     @pre_load
-    def fill_in_redirect_uri(self, data: object, **kwargs: object) -> Any:
+    def fill_in_redirect_uri(self, data: object, **kwargs: object) -> object:
         default = service(RedirectUris).default
         if isinstance(data, Mapping) and default:
             return {"redirect_uri": default, **data}
@@ -215,7 +215,7 @@ class IdpCallback(IdpLogin):
     )
 
     @pre_load
-    def fill_in_auth_data(self, data: object, **kwargs: object) -> Any:
+    def fill_in_auth_data(self, data: object, **kwargs: object) -> object:
         return {"auth_data": {}, **data} if isinstance(data, Mapping) else data
 
     @post_load

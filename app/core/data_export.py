@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, func, select, tuple_
+from sqlalchemy import Engine, Select, func, select, tuple_
 
 from .types import AccountKey, Values
 
@@ -18,10 +18,12 @@ RANGE_SIZE = 50_000
 
 # Called before each statement; raises to abort the export.
 CheckActive = Callable[[], None]
+# Selects columns of any type.
+ExportQuery = Select[*tuple[Any, ...]]
 
 
 class DataSubject(NamedTuple):
-    id: Any
+    id: AccountKey
     # None while the account has not verified it: the address may be another person's.
     email: str | None
     # The id as deliveries store it.
@@ -40,7 +42,7 @@ class ExportReader:
         """Return whether the tables exist: an application has only those of its features."""
         return self.tables >= {model.__tablename__ for model in models}
 
-    def rows(self, statement: Any, *by: str) -> Iterator[Values]:
+    def rows(self, statement: ExportQuery, *by: str) -> Iterator[Values]:
         """Yield the rows in the order of these columns; the last column must be the `id`."""
         names = by or ("id",)
         keys = [statement.selected_columns[name] for name in names]
@@ -52,7 +54,7 @@ class ExportReader:
                 return
             page = ordered.where(tuple_(*keys) > tuple(rows[-1][name] for name in names))
 
-    def rows_in_ranges(self, statement: Any, key: Any) -> Iterator[Values]:
+    def rows_in_ranges(self, statement: ExportQuery, key: Any) -> Iterator[Values]:
         """Yield rows of a table without an index for the condition: each statement stays short."""
         [bounds] = self._fetch(select(func.min(key).label("first"), func.max(key).label("last")))
         if bounds["first"] is None:
@@ -60,11 +62,11 @@ class ExportReader:
         for first in range(bounds["first"], bounds["last"] + 1, RANGE_SIZE):
             yield from self.rows(statement.where(key >= first, key < first + RANGE_SIZE))
 
-    def _fetch(self, statement: Any) -> list[Values]:
+    def _fetch(self, statement: ExportQuery) -> list[Values]:
         self.check_active()
         with self.engine.connect() as connection:
             return [dict(row) for row in connection.execute(statement).mappings()]
 
 
 # Yields names and contents of files: bytes, a value for JSON, or rows for a `.jsonl` file.
-Exporter = Callable[[DataSubject, ExportReader], Iterator[tuple[str, Any]]]
+Exporter = Callable[[DataSubject, ExportReader], Iterator[tuple[str, object]]]

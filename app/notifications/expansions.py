@@ -163,7 +163,7 @@ class Expansions:
         progress = execute_bulk(self.session, claimed).one_or_none()
         if progress is None:
             raise Interrupted
-        return progress  # type: ignore[no-any-return]
+        return progress
 
     def _next_range(
         self, receivers: Receivers, position: str | None

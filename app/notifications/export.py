@@ -1,23 +1,24 @@
 """An account's inbox and sent notifications in its data export."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from sqlalchemy import select
 
-from ..core.data_export import DataSubject, ExportReader
+from ..core.data_export import DataSubject, ExportQuery, ExportReader
 from ..core.types import AccountKey
 from .models import InboxItem, Notification
 
 
-def export_notifications(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
+def export_notifications(
+    subject: DataSubject, reader: ExportReader
+) -> Iterator[tuple[str, object]]:
     if reader.has(InboxItem, Notification):
         yield "inbox.jsonl", reader.rows(_inbox(subject.id))
     if reader.has(Notification):
         yield "sent.jsonl", reader.rows(_sent(subject.id))
 
 
-def _inbox(account_id: AccountKey) -> Any:
+def _inbox(account_id: AccountKey) -> ExportQuery:
     return (
         select(
             InboxItem.id,
@@ -32,7 +33,7 @@ def _inbox(account_id: AccountKey) -> Any:
     )
 
 
-def _sent(account_id: AccountKey) -> Any:
+def _sent(account_id: AccountKey) -> ExportQuery:
     return select(
         Notification.id,
         Notification.title,

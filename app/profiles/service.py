@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy import ColumnElement, exists, false, select
 from sqlalchemy.orm import aliased
@@ -201,7 +201,7 @@ def _have_common_workspace(one: object, other: object) -> ColumnElement[bool]:
     )
 
 
-def _is_member(account_id: AccountKey, workspace_id: int) -> Any:
+def _is_member(account_id: AccountKey, workspace_id: int) -> ColumnElement[bool]:
     return exists().where(Member.account_id == account_id, Member.workspace_id == workspace_id)
 
 
@@ -227,7 +227,7 @@ def _reject_picture_path(url: str | None) -> None:
 
 def export_profile(
     files: FileStore, subject: DataSubject, reader: ExportReader
-) -> Iterator[tuple[str, Any]]:
+) -> Iterator[tuple[str, object]]:
     """An account's profile and avatar in its data export."""
     if not reader.has(Profile):
         return

@@ -1,24 +1,23 @@
 """An account's memberships and invitations in its data export."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from sqlalchemy import or_, select
 
-from ..core.data_export import DataSubject, ExportReader
+from ..core.data_export import DataSubject, ExportQuery, ExportReader
 from ..core.types import AccountKey
 from .invitations.models import Invitation
 from .models import Member, Workspace
 
 
-def export_workspaces(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
+def export_workspaces(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
     if reader.has(Member, Workspace):
         yield "workspaces.jsonl", reader.rows(_workspaces(subject.id))
     if reader.has(Invitation, Workspace):
         yield "invitations.jsonl", reader.rows(_invitations(subject.id, subject.email))
 
 
-def _workspaces(account_id: AccountKey) -> Any:
+def _workspaces(account_id: AccountKey) -> ExportQuery:
     return (
         select(
             Member.id,
@@ -34,7 +33,7 @@ def _workspaces(account_id: AccountKey) -> Any:
     )
 
 
-def _invitations(account_id: AccountKey, email: str | None) -> Any:
+def _invitations(account_id: AccountKey, email: str | None) -> ExportQuery:
     """Select the invitations that the account sent or its verified address received."""
     sent = Invitation.inviter_id == account_id
     return (

@@ -4,16 +4,16 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import ColumnElement, Row, or_, select, update
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import serialize_id
 from ...core.db.pruning import delete_rows
-from ...core.db.transaction import AnySession, transaction, write_last
+from ...core.db.transaction import AnySession, execute_bulk, transaction, write_last
 from ...core.types import AccountKey, JsonObject
 from ..sign_in.options import TOTP, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
@@ -71,7 +71,7 @@ class AuthenticatorApps:
             )
             raise SecretUnreadable from None
 
-    def _apps(self, account_id: AccountKey) -> Sequence[Any]:
+    def _apps(self, account_id: AccountKey) -> Sequence[Row[int, str | None, int | None]]:
         return self.session.execute(
             select(Authenticator.id, Authenticator.secret, Authenticator.last_step)
             .where(
@@ -89,14 +89,14 @@ def use_steps(session: AnySession, used: Sequence[UsedStep]) -> None:
     Each step is compared and stored in one statement.
     """
     for authenticator_id, step, at in used:
-        stored: Any = session.execute(
+        stored = execute_bulk(
+            session,
             update(Authenticator)
             .where(
                 Authenticator.id == authenticator_id,
                 or_(Authenticator.last_step.is_(None), Authenticator.last_step < step),
             )
-            .values(last_step=step, last_used_at=at)
-            .execution_options(synchronize_session=False)
+            .values(last_step=step, last_used_at=at),
         )
         if not stored.rowcount:
             raise WrongFactor

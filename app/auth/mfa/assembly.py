@@ -1,6 +1,5 @@
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...accounts.actions import EMAIL_CHANGED
 from ...accounts.models import AccountLike
@@ -10,6 +9,7 @@ from ...core.context import Context
 from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
+from ...core.types import AccountKey
 from ...delivery.mail.brand import BrandSettings
 from ...delivery.mail.one_off import NoMail, OneOffMail
 from ...delivery.mail.templates import Templates
@@ -169,7 +169,7 @@ def _reset_limits(context: Context, limits: FactorLimits) -> None:
     """Reset the limits after the commit: a state store in the database would wait for the open
     transaction."""
 
-    def after(reset: Callable[[Any], None]) -> Callable[[AccountLike, object], None]:
+    def after(reset: Callable[[AccountKey], None]) -> Callable[[AccountLike, object], None]:
         def listener(account: AccountLike, _options: object) -> None:
             account_id = account.id
             after_commit(context.session, lambda: reset(account_id))

@@ -10,9 +10,8 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from ...accounts.models import AccountLike
 from ...core.actions import Target
@@ -106,7 +105,7 @@ class TrustedDevices:
         expired = TrustedDevice.expires_at <= self.clock.now()
         return delete_in_batches(self.session, TrustedDevice, expired, batch=batch)
 
-    def _valid(self, account_id: AccountKey) -> tuple[Any, ...]:
+    def _valid(self, account_id: AccountKey) -> tuple[ColumnElement[bool], ...]:
         """Return the conditions of a valid device, under the current, maybe stricter setting."""
         now = self.clock.now()
         return (

@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import func, select, update
 
@@ -17,7 +17,7 @@ from ...core.clock import Clock
 from ...core.context import report_action
 from ...core.db.account_ids import serialize_id
 from ...core.db.pruning import delete_rows
-from ...core.db.transaction import AnySession, write_last
+from ...core.db.transaction import AnySession, execute_bulk, write_last
 from ...core.types import AccountKey
 from ..actions import RECOVERY_CODE_USED, RECOVERY_CODES_CREATED
 from ..sign_in.options import RECOVERY_CODE
@@ -108,13 +108,9 @@ class RecoveryCodes:
 def use_codes(session: AnySession, used: Sequence[UsedCode]) -> None:
     """Mark codes as used; raise WrongFactor if another request has used one of them."""
     for code_id, at in used:
-        marked: Any = session.execute(
-            update(RecoveryCode)
-            .where(RecoveryCode.id == code_id, RecoveryCode.used_at.is_(None))
-            .values(used_at=at)
-            .execution_options(synchronize_session=False)
-        )
-        if not marked.rowcount:
+        is_unused = RecoveryCode.id == code_id, RecoveryCode.used_at.is_(None)
+        marked = update(RecoveryCode).where(*is_unused).values(used_at=at)
+        if not execute_bulk(session, marked).rowcount:
             raise WrongFactor
 
 

@@ -1,6 +1,6 @@
 """Routes of passkeys: add a passkey, and sign in with it by token or cookie."""
 
-from typing import Any
+from flask import Response
 
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
@@ -19,6 +19,7 @@ from ..errors import (
     ReauthenticationRequired,
 )
 from ..mfa.errors import FactorsOff, TooManyAuthenticators, UnprovenAddress
+from ..mfa.models import Authenticator
 from ..mfa.policy import find_enrollee
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
 from ..schemas import login_read
@@ -65,7 +66,7 @@ def begin_passkey(json: PasskeyBegin.Input) -> JsonObject:
     200, enrolled_read, description="The passkey is a second factor: the response has a new sign-in"
 )
 @answers(201, AuthenticatorRead)
-def add_passkey(json: NewPasskey.Input) -> Any:
+def add_passkey(json: NewPasskey.Input) -> Authenticator | Response:
     """Add a passkey that the browser has created
 
     If passkeys are second factors, every earlier sign-in ends, and the response has a new one, with

@@ -4,7 +4,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hmac import compare_digest
 from secrets import token_bytes
-from typing import Any
 
 from flask import Request, has_request_context, request
 from sqlalchemy import select, update
@@ -12,7 +11,8 @@ from sqlalchemy import select, update
 from ...accounts.models import AccountLike
 from ...core.actions import Target
 from ...core.context import report_action, service
-from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.db.transaction import AnySession, after_commit, execute_bulk, transaction
+from ...core.types import AccountKey
 from ...core.web.operation import SAFE_METHODS
 from ..actions import SESSION_ENDED
 from ..caller import Caller, caller, caller_of, known_caller
@@ -71,7 +71,7 @@ class CookieSessions:
         self.sessions.use(found)
         return caller_of(found, account, COOKIE_CREDENTIAL, found.expires_at.timestamp())
 
-    def find_account_id(self, request: Request) -> Any:
+    def find_account_id(self, request: Request) -> AccountKey | None:
         """Return the account's id of a session cookie, even if the session has ended: the page of
         the error shows why it ended."""
         cookie = None
@@ -144,11 +144,11 @@ class CookieSessions:
         secret = token_bytes(SECRET_BYTES)
         cookie = SessionCookie(found.public_id, secret)
         with transaction(self.session) as session:
-            changed: Any = session.execute(
+            changed = execute_bulk(
+                session,
                 update(AccountSession)
                 .where(AccountSession.id == found.id, AccountSession.secret == found.secret)
-                .values(secret=cookie.digest)
-                .execution_options(synchronize_session=False)
+                .values(secret=cookie.digest),
             )
             # Of two simultaneous requests, the first sets the cookie.
             if changed.rowcount:

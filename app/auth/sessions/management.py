@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, select, update
+from sqlalchemy import ColumnElement, Update, and_, select, update
 
 from ...accounts.models import AccountLike
 from ...core.actions import Target
 from ...core.clock import Clock
 from ...core.context import report_action
 from ...core.db.account_ids import UUID_PATTERN
-from ...core.db.transaction import AnySession, transaction
+from ...core.db.transaction import AnySession, execute_bulk, transaction
 from ..actions import SESSION_ENDED
 from ..caller import Caller
 from ..errors import InvalidCredentials
@@ -100,8 +100,7 @@ class SessionManagement:
             ending = self._ending(caller.account)
             if others:
                 ending = ending.where(AccountSession.id != _session_of(caller).id)
-            changed: Any = session.execute(ending)
-            ended = int(changed.rowcount)
+            ended = execute_bulk(session, ending).rowcount
             if ended:
                 report_action(
                     session,
@@ -112,7 +111,7 @@ class SessionManagement:
                 )
         return ended
 
-    def _ending(self, account: AccountLike) -> Any:
+    def _ending(self, account: AccountLike) -> Update:
         return (
             update(AccountSession)
             .where(self._live(account))

@@ -1,6 +1,5 @@
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 from sqlalchemy import or_, select, update
 
@@ -8,7 +7,7 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.context import report_action
-from ...core.db.transaction import AnySession, transaction
+from ...core.db.transaction import AnySession, execute_bulk, transaction
 from ..actions import LOGOUT_SUCCEEDED, TOKENS_ENDED
 from ..caller import Caller
 from ..tokens.access import Revocations
@@ -60,12 +59,8 @@ class SignOut:
         others = select(model.id).where(or_(since.is_(None), since < moment)).limit(ROWS_AT_ONCE)
         while True:
             with transaction(self.session) as session:
-                changed: Any = session.execute(
-                    update(model)
-                    .where(model.id.in_(others))
-                    .values(tokens_valid_from=moment)
-                    .execution_options(synchronize_session=False)
-                )
-            if not changed.rowcount:
+                changed = update(model).where(model.id.in_(others))
+                count = execute_bulk(session, changed.values(tokens_valid_from=moment)).rowcount
+            if not count:
                 return
-            yield changed.rowcount
+            yield count

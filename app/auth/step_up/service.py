@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # and counts it together with failed sign-ins.
 StepUpMethod = Callable[[Caller, Any, SignInOptions], str]
 # Renews the caller's session; returns None for a session that has ended.
-Renew = Callable[[Any, tuple[str, ...]], "AccountSession | None"]
+Renew = Callable[[int, tuple[str, ...]], "AccountSession | None"]
 
 
 class StepUp(NamedTuple):

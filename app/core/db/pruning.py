@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, delete, select
 
-from .transaction import AnySession, transaction
+from .transaction import AnySession, execute_bulk, transaction
 
 
 def delete_rows(session: AnySession, model: Any, *conditions: ColumnElement[bool]) -> int:
@@ -13,10 +13,7 @@ def delete_rows(session: AnySession, model: Any, *conditions: ColumnElement[bool
 
     Objects that the session has loaded are not updated.
     """
-    result: Any = session.execute(
-        delete(model).where(*conditions), execution_options={"synchronize_session": False}
-    )
-    return int(result.rowcount)
+    return execute_bulk(session, delete(model).where(*conditions)).rowcount
 
 
 def delete_in_batches(

@@ -9,9 +9,9 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, false, func, inspect, select, update
+from sqlalchemy import ColumnElement, CursorResult, UpdateBase, false, func, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session, scoped_session
 
@@ -284,6 +284,7 @@ def lock_or_raise(
         raise missing
 
 
-def execute_bulk(session: AnySession, statement: Any) -> Any:
+def execute_bulk(session: AnySession, statement: UpdateBase) -> CursorResult[Any]:
     """Execute an UPDATE or DELETE of rows that the session has not loaded; return the result."""
-    return session.execute(statement, execution_options={"synchronize_session": False})
+    result = session.execute(statement, execution_options={"synchronize_session": False})
+    return cast(CursorResult[Any], result)

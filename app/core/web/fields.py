@@ -243,7 +243,7 @@ class RequestSchema(Schema):
         unknown = EXCLUDE
 
     @pre_load
-    def check_names(self, data: object, **kwargs: object) -> Any:
+    def check_names(self, data: object, **kwargs: object) -> object:
         if isinstance(data, Mapping) and not all(is_storable(str(name)) for name in data):
             raise ValidationError("A property name contains characters that cannot be stored.")
         return data

@@ -53,7 +53,7 @@ class ReceivedDeliveries:
 
 def export_deliveries(
     channels: Channels, subject: DataSubject, reader: ExportReader
-) -> Iterator[tuple[str, Any]]:
+) -> Iterator[tuple[str, object]]:
     if not reader.has(Delivery, OutgoingMessage):
         return
     deliveries = (
