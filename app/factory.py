@@ -39,7 +39,22 @@ from .tasks.settings import TasksSettings
 
 
 def create_app(settings: object | None = None, *, parts: Parts = NO_PARTS) -> Flask:
-    """Return the service, configured by `config.Settings` unless other settings are given."""
+    """Create the standalone service.
+
+    Args:
+        settings: A settings object. Default: `config.Settings`, read from the environment.
+        parts: Components that replace Frontdesk's.
+
+    Returns:
+        The Flask application.
+
+    Raises:
+        SettingsError: A setting has an invalid value; the message names the variable.
+
+    Example::
+
+        app = flask_frontdesk.create_app()
+    """
     settings = settings if settings is not None else _default_settings()
     chosen = _with_console(service_settings(settings))
     app = Application(

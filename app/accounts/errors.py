@@ -24,6 +24,8 @@ class AccountModelMissing(Problem):
 
 
 class AccountNotFound(NotFound):
+    """No account has the email address or id."""
+
     code = "account_not_found"
     detail = "Account not found"
     title = "The account does not exist"
@@ -38,6 +40,8 @@ class AccountNotFound(NotFound):
 
 
 class EmailTaken(Conflict):
+    """Another account has the email address."""
+
     code = "email_taken"
     detail = "An account with this email already exists"
     title = "The email address is in use"
@@ -46,6 +50,8 @@ class EmailTaken(Conflict):
 
 
 class InvalidEmail(Invalid):
+    """The email address is malformed."""
+
     code = "invalid_email"
     detail = "Not a valid email address"
     title = "The email address is not valid"
@@ -54,6 +60,8 @@ class InvalidEmail(Invalid):
 
 
 class InvalidPhone(Invalid):
+    """The phone number is malformed."""
+
     code = "invalid_phone"
     detail = "Not a valid phone number; write it with + and the country code"
     title = "The phone number is not valid"
@@ -62,6 +70,8 @@ class InvalidPhone(Invalid):
 
 
 class UnfitPassword(Invalid):
+    """The password is too short, too long or the email address."""
+
     code = "unfit_password"
     detail = "The password cannot be used"
     title = "The password does not meet the rules"
@@ -70,6 +80,8 @@ class UnfitPassword(Invalid):
 
 
 class TooManyHashes(Busy):
+    """Too many passwords are checked at the same time."""
+
     detail = "Too many sign-ins at once"
     cause = "More sign-ins arrive at once than the server can check."
     fix = (

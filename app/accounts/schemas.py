@@ -29,6 +29,8 @@ STATUS = NamedEnum(
 
 
 class AccountRead(Schema):
+    """An account in responses. Subclass it to add fields."""
+
     id = response_field(AccountId, "ID of the account.")
     email = response_field(fields.String, "Email address, which is also the login name.")
     status = response_field(

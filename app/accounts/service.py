@@ -57,7 +57,14 @@ def state_of(account: AccountLike) -> SignInState:
 
 
 class Accounts(Generic[A]):
-    """Creates, finds, changes and deletes accounts of the application's model."""
+    """Creates, finds, changes and deletes accounts of the application's model.
+
+    Example::
+
+        with frontdesk.transaction():
+            account = frontdesk.accounts.create("ada@example.com", None)
+            frontdesk.accounts.change(account, role="admin")
+    """
 
     def __init__(
         self,
@@ -86,12 +93,36 @@ class Accounts(Generic[A]):
         }
 
     def find(self, email: str) -> A | None:
+        """Find an account by its email address.
+
+        Args:
+            email: Email address, in any case.
+
+        Returns:
+            The account, or None if no account has this email address.
+
+        Example::
+
+            account = frontdesk.accounts.find("ada@example.com")
+        """
         found: A | None = self.session.scalar(
             select(self.model).where(self.model.email == fold(email))
         )
         return found
 
     def by_id(self, account_id: object) -> A | None:
+        """Find an account by its id.
+
+        Args:
+            account_id: The id, with the type of the model's primary key.
+
+        Returns:
+            The account, or None if no account has this id.
+
+        Example::
+
+            account = frontdesk.accounts.by_id(7)
+        """
         found: A | None = self.session.get(self.model, account_id)
         return found
 
@@ -102,6 +133,19 @@ class Accounts(Generic[A]):
         return found
 
     def is_active(self, account: AccountLike) -> bool:
+        """Return whether an account can sign in.
+
+        Args:
+            account: The account.
+
+        Returns:
+            Whether the status is one of `AUTH.ACTIVE_STATUSES`, or a suspension has expired.
+
+        Example::
+
+            if not frontdesk.accounts.is_active(account):
+                abort(403)
+        """
         return account.status in self.active_statuses or is_over(account, self.clock.now())
 
     def is_active_row(self) -> ColumnElement[bool]:
@@ -158,13 +202,37 @@ class Accounts(Generic[A]):
             self.verify_email_of(account)
 
     def get(self, email: str) -> A:
+        """Return the account with an email address.
+
+        Args:
+            email: Email address, in any case.
+
+        Returns:
+            The account.
+
+        Raises:
+            AccountNotFound: No account has this email address.
+
+        Example::
+
+            account = frontdesk.accounts.get("ada@example.com")
+        """
         account = self.find(email)
         if account is None:
             raise AccountNotFound
         return account
 
     def all(self) -> Iterator[A]:
-        """Yield all accounts, read in pages: there may be millions."""
+        """Yield all accounts, in the order of their ids.
+
+        Returns:
+            An iterator that reads the accounts in pages and keeps only one page in memory.
+
+        Example::
+
+            for account in frontdesk.accounts.all():
+                print(account.email)
+        """
         in_order = select(self.model).order_by(self.model.id).limit(PAGE)
         query = in_order
         while page := self.session.scalars(query).all():
@@ -182,8 +250,31 @@ class Accounts(Generic[A]):
         phone: str | None = None,
         **more: object,
     ) -> A:
-        """Create an account. `account-registered` is emitted in the same transaction; for a pending
-        account, when the email address is verified."""
+        """Create an account, and emit `account-registered` in the same transaction.
+
+        Args:
+            email: Email address, which is stored in lower case.
+            password: Password of at least 8 characters and at most 72 bytes; None for an account
+                without a password, whose owner can set one with password recovery.
+            role: `user`, `admin` or `root`.
+            status: Status of the account. For `pending`, `account-registered` is emitted when the
+                email address is verified.
+            phone: Phone number with `+` and the country code.
+            more: Values of other columns of your model.
+
+        Returns:
+            The account.
+
+        Raises:
+            EmailTaken: Another account has the email address.
+            InvalidEmail: The email address is malformed.
+            InvalidPhone: The phone number is malformed.
+            UnfitPassword: The password is too short, too long or the email address.
+
+        Example::
+
+            account = frontdesk.accounts.create("ada@example.com", password, nickname="Ada")
+        """
         email = read_email(email)
         if password is not None:
             more["password_hash"] = self._hash(password, email)
@@ -216,8 +307,30 @@ class Accounts(Generic[A]):
         phone: str | None = None,
         suspension: Suspension | None = None,
     ) -> A:
-        """Change the given fields. A new email address or password revokes all tokens. A new status
-        sets or clears the suspension."""
+        """Change the given fields; a new email address or password revokes all tokens.
+
+        Args:
+            account: The account.
+            email: New email address.
+            password: New password.
+            role: New role.
+            status: New status, which replaces an earlier suspension.
+            phone: New phone number; an empty string removes it.
+            suspension: End and reason of a suspension, for the status `suspended`.
+
+        Returns:
+            The account.
+
+        Raises:
+            EmailTaken: Another account has the email address.
+            InvalidEmail: The email address is malformed.
+            InvalidPhone: The phone number is malformed.
+            UnfitPassword: The password is too short, too long or the email address.
+
+        Example::
+
+            frontdesk.accounts.change(account, status="suspended")
+        """
         stored = cast(AccountLike, account)
         password_hash = self._hash(password, email or stored.email) if password else None
         given = {"email": email, "password": password, "role": role, "status": status}
@@ -235,16 +348,19 @@ class Accounts(Generic[A]):
             if role is not None:
                 stored.role = role
             if status is not None:
-                stored.status = status
-                set_suspension(stored, suspension or Suspension())
-                if self.revokes_tokens_of_inactive and status not in self.active_statuses:
-                    self.end_tokens(stored)
+                self._set_status(stored, status, suspension or Suspension())
             if phone is not None:
                 stored.phone = read_phone(phone) if phone else None
             self._flush_email()
             if has_new_email:
                 report_action(session, EMAIL_CHANGE_COMPLETED, stored)
             return account
+
+    def _set_status(self, account: AccountLike, status: str, suspension: Suspension) -> None:
+        account.status = status
+        set_suspension(account, suspension)
+        if self.revokes_tokens_of_inactive and status not in self.active_statuses:
+            self.end_tokens(account)
 
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
         """Record the former and the new role and status, and only the names of other fields."""
@@ -260,15 +376,32 @@ class Accounts(Generic[A]):
         )
 
     def delete(self, account: A) -> None:
-        """Delete the account. Listeners of `account-deleted` run before its rows are deleted."""
+        """Delete an account. Listeners of `account-deleted` run before its rows are deleted.
+
+        Args:
+            account: The account.
+
+        Example::
+
+            frontdesk.accounts.delete(account)
+        """
         stored = cast(AccountLike, account)
         with transaction(self.session) as session:
             report_action(session, ACCOUNT_DELETED, stored, account_id=stored.id)
             session.execute(delete(self.model).where(self.model.id == stored.id))
 
     def end_tokens(self, account: AccountLike) -> None:
-        """Revoke all tokens issued so far. The row is locked first, so that a concurrent sign-in is
-        rejected or revoked."""
+        """Revoke all tokens and sessions of an account for good.
+
+        Args:
+            account: The account. Its row is locked first, so that a concurrent sign-in is rejected
+                or revoked.
+
+        Example::
+
+            with frontdesk.transaction():
+                frontdesk.accounts.end_tokens(account)
+        """
         lock_loaded(self.session, account)
         account.tokens_valid_from = self.clock.now()
         # Application code that changes the object may sign the account in afterwards.

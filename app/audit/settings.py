@@ -4,6 +4,8 @@ from ..core.config.settings import Namespace
 
 
 class AuditSettings(Namespace):
+    """Settings of the audit log, the namespace AUDIT."""
+
     EVENTS: bool = Field(
         default=True,
         description="Write the audit log. If `false`, only the security log is written.",

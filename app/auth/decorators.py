@@ -125,8 +125,17 @@ def account_required() -> None:
 def account_optional() -> None:
     """Accept anonymous requests too; invalid credentials are still rejected.
 
-    The response to a request with an expired session cookie deletes the cookie. In the view,
-    `current_account` is falsy without an account.
+    The response to a request with an expired session cookie deletes the cookie.
+
+    Raises:
+        InvalidCredentials: The credentials are invalid; and the errors of `account_required`.
+
+    Example::
+
+        @app.get("/")
+        @account_optional
+        def home():
+            return {"email": current_account.email if current_account else None}
     """
     find_caller(optional=True)
 
@@ -137,6 +146,13 @@ def active_account_required() -> None:
 
     Raises:
         InactiveCaller: The account is not active; and the errors of `account_required`.
+
+    Example::
+
+        @app.get("/orders")
+        @active_account_required
+        def orders():
+            return list_orders(current_account.id)
     """
     check_active()
 
@@ -147,6 +163,12 @@ def superuser_required() -> None:
 
     Raises:
         NotAuthorized: The account has another role; and the errors of `active_account_required`.
+
+    Example::
+
+        @app.post("/maintenance")
+        @superuser_required
+        def start_maintenance(): ...
     """
     check_active()
     _check_role("root")
@@ -228,6 +250,13 @@ def mfa_required() -> None:
     Raises:
         ReauthenticationRequired: The caller signed in without MFA; and the errors of
             `account_required`.
+
+    Example::
+
+        @app.get("/vault")
+        @active_account_required
+        @mfa_required
+        def vault(): ...
     """
     if caller().factor_at is None:
         raise ReauthenticationRequired(None, factors=2)
@@ -235,7 +264,7 @@ def mfa_required() -> None:
 
 @guard(IdpDisabled, bearer=False)
 def idp_required() -> None:
-    """Sign-in through an identity provider is switched on; asked before the request is read."""
+    """Require sign-in through an identity provider to be enabled, before the request is read."""
     service(IdpSignIn)
 
 

@@ -12,6 +12,8 @@ _NOT_ACTIVE = "The account is not active"
 
 
 class IncorrectCredentials(BadRequest):
+    """No account has the email address, or the password is wrong."""
+
     code = "incorrect_credentials"
     detail = "Incorrect email or password"
     title = "The email address or the password is incorrect"
@@ -27,7 +29,7 @@ class IncorrectCredentials(BadRequest):
 
 
 class InactiveAccount(BadRequest):
-    """Raised at a sign-in or password reset; for a signed-in caller, see `InactiveCaller`."""
+    """The account is not active, at a sign-in or password reset."""
 
     code = "inactive_account"
     detail = "Inactive account"
@@ -77,7 +79,7 @@ INACTIVE_PROBLEMS = (InactiveAccount, AwaitsVerification, AccountDeleting)
 
 
 class InvalidProof(BadRequest):
-    """Wrong, used, expired or of another account: the response does not say which."""
+    """The token or code is wrong, used, expired or of another account."""
 
     code = "invalid_token"
     detail = "Invalid token"
@@ -189,6 +191,8 @@ class EmailRefused(Forbidden):
 
 
 class TooManyAttempts(TooManyRequests):
+    """A rate limit on failed sign-ins, codes or emails is exceeded."""
+
     code = "too_many_attempts"
     detail = "Too many attempts"
     title = "Too many failed attempts"

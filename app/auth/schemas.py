@@ -226,7 +226,7 @@ class IdpCallback(IdpLogin):
 
 
 class LoginRead(Schema):
-    """The login response. An application subclasses it to add fields."""
+    """The response of a sign-in. Subclass it to add fields."""
 
     access_token = response_field(
         fields.String, "Access token (JWT) for the header `Authorization: Bearer`."

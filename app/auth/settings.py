@@ -7,6 +7,8 @@ from .mfa.settings import FactorSettings
 
 
 class AuthSettings(FactorSettings):
+    """Settings of accounts and sign-in, the namespace AUTH."""
+
     ACCESS_TOKEN_EXPIRE_MINUTES: PositiveInt = Field(
         default=30, description="Minutes for which an access token is valid."
     )

@@ -20,11 +20,25 @@ class Fault(NamedTuple):
 class Problem(Exception):
     """An error that is rendered as a problem document (RFC 9457).
 
-    `status` is the HTTP status, `code` a stable error code for programs, and `detail` a sentence
-    for people. `members` are additional members of the document: the `mfa_token` and the `methods`
-    of `SecondFactorRequired` and `EnrolmentRequired`, the `max_age` and `acr_values` of
-    `ReauthenticationRequired`. `faults` are the invalid fields, and `headers` are those of the
-    response.
+    Subclass it with the class attributes `status` (the HTTP status), `code` (a stable error code
+    for programs) and `detail` (a sentence for people), and raise it anywhere in a request.
+
+    Args:
+        detail: Sentence for people, instead of the class's.
+        headers: Headers of the response.
+        faults: Invalid fields of the request.
+        members: Additional members of the document, such as the `mfa_token` and the `methods` of
+            `SecondFactorRequired`, or the `max_age` and `acr_values` of `ReauthenticationRequired`.
+        note: Facts for the security log only.
+
+    Example::
+
+        class OutOfStock(Problem):
+            status = 409
+            code = "out_of_stock"
+            detail = "The article is out of stock"
+
+        raise OutOfStock
     """
 
     status: ClassVar[int] = 500
@@ -69,7 +83,7 @@ class Problem(Exception):
 
 
 class SetupError(RuntimeError):
-    """The application is set up incorrectly; the message says how to fix it."""
+    """The application is set up incorrectly. The message says how to fix it."""
 
 
 class BadRequest(Problem):
@@ -82,6 +96,8 @@ class BadRequest(Problem):
 
 
 class Unauthorized(Problem):
+    """The request has no valid credentials."""
+
     status = 401
     code = "unauthorized"
     detail = "Could not validate credentials"

@@ -197,6 +197,11 @@ class Frontdesk(Recording, SigningIn[A]):
 
         Raises:
             SetupError: There are several applications and no current one.
+
+        Example::
+
+            create_app()
+            celery = frontdesk.celery
         """
         contexts = [find_context()] if has_app_context() else list(self._contexts)
         if len(contexts) != 1:
@@ -212,6 +217,11 @@ class Frontdesk(Recording, SigningIn[A]):
 
         Args:
             app: The initialized application.
+
+        Example::
+
+            def post_worker_init(worker):
+                frontdesk.start_deliveries(app)
         """
         engine: Engine | None = app.extensions[EXTENSION].services.get(Engine)
         if engine is not None:
@@ -256,11 +266,14 @@ class Frontdesk(Recording, SigningIn[A]):
         """Return a decorator that registers a listener for an event.
 
         A listener is called with the subject and a mapping of options, with `session` and
-        `origin`. It runs
-        in the transaction of the request; an exception rolls the transaction back.
+        `origin`. It runs in the transaction of the request; an exception rolls the transaction
+        back.
 
         Args:
             event: Name of an event of Frontdesk or of your application.
+
+        Returns:
+            The decorator.
 
         Raises:
             SetupError: The event does not exist, or the listener has another signature.
@@ -292,6 +305,10 @@ class Frontdesk(Recording, SigningIn[A]):
             hook: Name of the hook, such as `claims`.
             function: The function.
             name: Name of the channel or exporter, for hooks that have one function for each name.
+
+        Example::
+
+            frontdesk.add_hook("channel", send_to_slack, "slack")
         """
         for each in (self.hooks, *(context.hooks for context in self._contexts)):
             each.add(hook, function, name)
@@ -300,9 +317,13 @@ class Frontdesk(Recording, SigningIn[A]):
         """Create a default workspace for each new account, and return workspaces with each sign-in.
 
         The login response then has `workspaces` and `current_workspace_id`, and access tokens have
-        the
-        claims `user_id` and `workspace_id`. Call it before you register claims and payload hooks
-        that read the workspaces.
+        the claims `user_id` and `workspace_id`. Call it before you register claims and payload
+        hooks that read the workspaces.
+
+        Example::
+
+            frontdesk = Frontdesk[Account]()
+            frontdesk.use_workspaces()
         """
         from ..core.web.request_data import choose_schemas_again
         from ..workspaces.login import (

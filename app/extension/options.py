@@ -17,17 +17,30 @@ if TYPE_CHECKING:
 
 
 class Schemas(NamedTuple):
-    """Marshmallow schemas that replace Frontdesk's."""
+    """Marshmallow schemas that replace Frontdesk's.
 
-    # An account in responses, and the login response (a subclass of `LoginRead`).
+    Args:
+        account: An account in responses.
+        login: The response of a sign-in, a subclass of `LoginRead`.
+        idp_payload: Loads `auth_data` of the identity provider's callback, which is ignored
+            without a schema.
+        registration: The body of a registration, a subclass of `RegistrationCreate`.
+        profile_create: The body of a request that creates a profile.
+        profile_update: The body of a request that changes a profile. Default: the properties of
+            `profile_create`, none of them required.
+        profile_read: A profile in responses.
+        task_create: The body of a request that creates a task.
+        task_update: The body of a request that changes a task.
+
+    Example::
+
+        frontdesk.init_app(app, db, account_model=Account, schemas=Schemas(account=AccountCard))
+    """
+
     account: type[Schema] | None = None
     login: type[Schema] | None = None
-    # Loads `auth_data` of the identity provider's callback, which is ignored without a schema.
     idp_payload: type[Schema] | None = None
-    # The body of a registration (a subclass of `RegistrationCreate`).
     registration: type[Schema] | None = None
-    # Profiles in requests and responses. Without `profile_update`, an update accepts the properties
-    # of `profile_create`, none of them required.
     profile_create: type[Schema] | None = None
     profile_update: type[Schema] | None = None
     profile_read: type[Schema] | None = None
@@ -36,18 +49,30 @@ class Schemas(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Components that replace Frontdesk's: the clock, email, file stores, Celery."""
+    """Components that replace Frontdesk's.
+
+    Args:
+        clock: Tells the time; tests move it forward.
+        one_off_mail: Sends transactional emails.
+        file_store: Stores avatars.
+        export_store: Stores data exports.
+        engine: Runs the delivery workers.
+        celery: The application's Celery object: its workers deliver too, and no broker setting is
+            needed.
+        sign_in_stages: Stages of the sign-in policy that run after Frontdesk's. Each returns None,
+            returns a challenge, or raises a `Problem`.
+
+    Example::
+
+        frontdesk.init_app(app, db, account_model=Account, parts=Parts(celery=celery))
+    """
 
     clock: Clock | None = None
     one_off_mail: OneOffMail | None = None
     file_store: FileStore | None = None
-    # Stores only data exports.
     export_store: LargeFileStore | None = None
     engine: Engine | None = None
-    # The application's Celery object: its workers deliver too, and no broker setting is needed.
     celery: Celery | None = None
-    # Stages of the sign-in policy that run after Frontdesk's: each returns None, returns a
-    # challenge, or raises a problem.
     sign_in_stages: Sequence[Stage] = ()
 
 

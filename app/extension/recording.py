@@ -68,8 +68,7 @@ class Recording:
 
         Example::
 
-            frontdesk.record(REFUNDED, account=order.account_id, target=("order", order.id),
-            amount=500)
+            frontdesk.record(REFUNDED, target=("order", order.id), amount=500)
         """
         context = find_context()
         context.actions.record(

@@ -32,7 +32,15 @@ from ..workspaces.settings import WorkspacesSettings
 
 
 class ComposedSettings(DeliveryVariables):
-    """The namespaces as fields. The composed settings of an application subclass this class."""
+    """The settings with a field for each namespace. Subclass it for your application.
+
+    Example::
+
+        class Settings(ComposedSettings):
+            AUTH: AuthSettings = AuthSettings(REGISTRATION="open")
+
+        frontdesk.init_app(app, db, settings=Settings(), account_model=Account)
+    """
 
     model_config = SettingsConfigDict(
         env_file=".env",

@@ -25,7 +25,15 @@ A = TypeVar("A", default=Any)
 class SigningIn(Generic[A]):
     @property
     def current_account(self) -> A:
-        """The caller's account, in a view with an authentication decorator."""
+        """The caller's account, typed as your model, in a view with an authentication decorator.
+
+        Example::
+
+            @app.get("/me")
+            @active_account_required
+            def me():
+                return {"email": frontdesk.current_account.email}
+        """
         return cast(A, current_account)
 
     @property
@@ -33,6 +41,11 @@ class SigningIn(Generic[A]):
         """The caller's account, or None for an anonymous request.
 
         Use it in a view with `@account_optional`, or in a template.
+
+        Example::
+
+            account = frontdesk.current_account_or_none
+            name = account.email if account else "guest"
         """
         return cast("A | None", known_account())
 
@@ -173,6 +186,10 @@ class SigningIn(Generic[A]):
             WrongFactor: The code or passkey is wrong.
             ReauthenticationRequired: The account must re-authenticate with MFA.
             TooManyAttempts: A rate limit is exceeded.
+
+        Example::
+
+            frontdesk.reauthenticate(password=request.form["password"])
         """
         proofs = {
             "password": password,
@@ -185,7 +202,12 @@ class SigningIn(Generic[A]):
 
     @property
     def sessions(self) -> CallerSessions:
-        """The sessions of the caller's account: list and end them."""
+        """The sessions of the caller's account: list and end them.
+
+        Example::
+
+            frontdesk.sessions.end_all(others=True)
+        """
         # Imported here, because most applications store no sessions.
         from ..auth.sessions.application_api import CallerSessions
 
@@ -193,7 +215,12 @@ class SigningIn(Generic[A]):
 
     @property
     def authenticators(self) -> CallerAuthenticators:
-        """The MFA methods of the caller's account: set up, list and remove them."""
+        """The MFA methods of the caller's account: set up, list and remove them.
+
+        Example::
+
+            setup = frontdesk.authenticators.begin_app("Phone")
+        """
         from ..auth.mfa.by_host import CallerAuthenticators
 
         return CallerAuthenticators()
@@ -203,11 +230,23 @@ class SigningIn(Generic[A]):
 
         Args:
             account: The account.
+
+        Example::
+
+            frontdesk.sign_out(frontdesk.current_account)
         """
         application_api.sign_out(account)
 
     def sign_out_here(self) -> None:
-        """End the cookie session of the current request, as `DELETE /session` does."""
+        """End the cookie session of the current request, as `DELETE /session` does.
+
+        Example::
+
+            @app.post("/leave")
+            def leave():
+                frontdesk.sign_out_here()
+                return redirect("/")
+        """
         application_api.sign_out_here()
 
     def account_of(self, request: Request) -> A | None:
@@ -221,6 +260,12 @@ class SigningIn(Generic[A]):
 
         Raises:
             InvalidCredentials: The token is invalid or expired.
+
+        Example::
+
+            @login_manager.request_loader
+            def load_from_token(request):
+                return frontdesk.account_of(request)
         """
         found = find_context().get(Callers).find(request, optional=False)
         return None if found is None else cast(A, found.attached_account)

@@ -32,6 +32,8 @@ class NotRestorable(BadRequest):
 
 
 class NoChannels(BadRequest):
+    """The list of channels is empty."""
+
     code = "no_channels"
     detail = "No channels specified"
     title = "The notification has no channels"
@@ -40,6 +42,8 @@ class NoChannels(BadRequest):
 
 
 class SenderRequired(BadRequest):
+    """A notification of the type `admin` has no sender."""
+
     code = "sender_required"
     detail = "A notification of type admin needs a sender"
     title = "The notification requires a sender"
@@ -48,7 +52,7 @@ class SenderRequired(BadRequest):
 
 
 class UnknownReceivers(Invalid):
-    """Raised before anything is sent; names some of the unknown recipients by their ids."""
+    """Some recipients do not exist; the message names some of their ids. Nothing is sent."""
 
     cause = "`account_receiver_ids` contains ids that no account has. Nothing was sent."
     fix = "Remove the ids that `errors` lists, then send the request again."

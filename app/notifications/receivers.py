@@ -42,18 +42,24 @@ def account_ids(accounts: Iterable[Any]) -> list[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Audience:
-    """The receivers of a notification: the accounts that meet every condition that is set.
+    """The recipients of a notification: the accounts that meet every condition that is set.
 
-    Without any condition: all accounts.
+    Without any condition, all accounts are recipients.
+
+    Args:
+        ids: Accounts with these ids.
+        status: Accounts with this status, such as `active`.
+        role: Accounts with this role, such as `admin`.
+        workspace: Active members of the workspace with this id.
+
+    Example::
+
+        frontdesk.notify("Maintenance", "On Friday.", receivers=Audience(role="admin"))
     """
 
-    # The accounts with these ids.
     ids: Sequence[Any] | None = None
-    # The accounts with this status, such as "active".
     status: str | None = None
-    # The accounts with this role, such as "admin".
     role: str | None = None
-    # The active members of the workspace with this id.
     workspace: int | None = None
 
     def to_json(self) -> JsonObject:

@@ -4,6 +4,8 @@ from ..delivery.settings import DeliverySettings
 
 
 class NotificationsSettings(DeliverySettings):
+    """Settings of notifications and delivery, the namespace NOTIFICATIONS."""
+
     KEEP_DAYS: PositiveInt | None = Field(
         default=None,
         description="Days after which `flask frontdesk prune` deletes a notification. If unset,"

@@ -50,6 +50,8 @@ class PictureUrl(Text):
 
 
 class ProfileCreate(RequestSchema):
+    """The body of a request that creates a profile. Subclass it to change the properties."""
+
     class Meta:
         unknown = INCLUDE
 
@@ -94,7 +96,7 @@ class _Partial(Schema):
 
 
 class ProfileUpdate(_Partial, ProfileCreate):
-    pass
+    """The body of a request that changes a profile: no property is required."""
 
 
 class UploadedFile(fields.Raw):
@@ -125,6 +127,8 @@ class AvatarFile(RequestSchema):
 
 
 class ProfileRead(Schema):
+    """A profile in responses. Subclass it to change the properties."""
+
     class Meta:
         unknown = INCLUDE
 

@@ -6,6 +6,8 @@ from ..core.config.settings import Namespace
 
 
 class ProfilesSettings(Namespace):
+    """Settings of profiles and avatars, the namespace PROFILES."""
+
     VISIBILITY: Literal["everyone", "workspaces", "private"] = Field(
         default="everyone",
         description="Who can read a profile by account ID in addition to its owner and"

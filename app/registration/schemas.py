@@ -13,8 +13,8 @@ from ..workspaces.invitations.schemas import TOKEN_LENGTH
 
 
 class RegistrationCreate(RequestSchema):
-    """The data of a registration. Applications subclass it to add fields, which are stored in the
-    columns of the account with the same names."""
+    """The body of a registration. Subclass it to add fields, which are stored in the columns of the
+    account with the same names."""
 
     class Input(TypedDict):
         email: str

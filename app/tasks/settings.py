@@ -5,6 +5,8 @@ from ..core.config.settings import Namespace
 
 
 class TasksSettings(Namespace):
+    """Settings of the sample resource, the namespace TASKS."""
+
     ENABLED: bool = Field(default=True, description="Serve the sample resource `/tasks`.")
     OWNER_LIMIT: PositiveInt = Field(
         default=10_000, description="Maximum number of tasks of one owner."

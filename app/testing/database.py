@@ -19,7 +19,20 @@ from ..core.types import JsonObject
 
 @contextmanager
 def noted_queries(app: Flask) -> Iterator[list[str]]:
-    """Collect every statement that the application sends to its database in the block."""
+    """Collect the SQL statements that an application sends to its database.
+
+    Args:
+        app: The application.
+
+    Returns:
+        A context manager that yields a list of the statements.
+
+    Example::
+
+        with noted_queries(app) as statements:
+            ada.api().get("/hello")
+        assert len(statements) == 1
+    """
     statements: list[str] = []
     with app.app_context():
         engine = app.extensions["sqlalchemy"].engine
@@ -48,10 +61,21 @@ def rolled_back(app: Flask) -> Iterator[None]:
     """Roll back everything that is written to the databases in the block, committed or not.
 
     The state store (rate-limit counters, one-time codes) is an empty one in memory in the block,
-    whatever store the settings name.
+    whatever store the settings name. Deliveries are not rolled back, because they use separate
+    connections: use a separate database for tests that deliver.
 
-    Deliveries are not rolled back, because they use separate connections: use a separate database
-    for tests that deliver.
+    Args:
+        app: The application, with its tables created.
+
+    Returns:
+        A context manager.
+
+    Example::
+
+        @pytest.fixture
+        def app(application):
+            with rolled_back(application):
+                yield application
     """
     db: Any = app.extensions["sqlalchemy"]
     with app.app_context():

@@ -22,19 +22,54 @@ class _Outbox(Generic[Kept]):
         self.sent.append(message)
 
     def to(self, receiver: str) -> list[Kept]:
-        """Return all messages to an email address or phone number, oldest first."""
+        """Return all messages to a recipient.
+
+        Args:
+            receiver: Email address or phone number.
+
+        Returns:
+            The messages, oldest first.
+
+        Example::
+
+            [first, second] = frontdesk.mails.to("ada@example.com")
+        """
         return [message for message in self.sent if message.to == receiver]
 
     def last(self, receiver: str) -> Kept:
-        """Return the newest message to an email address or phone number."""
+        """Return the newest message to a recipient.
+
+        Args:
+            receiver: Email address or phone number.
+
+        Returns:
+            The message.
+
+        Raises:
+            AssertionError: No message was sent to the recipient.
+
+        Example::
+
+            link = frontdesk.mails.last("ada@example.com").text
+        """
         found = self.to(receiver)
         assert found, f"Nothing was sent to {receiver}; {self._describe_sent()}"
         return found[-1]
 
     def clear(self) -> None:
+        """Forget all messages."""
         self.sent.clear()
 
     def assert_empty(self) -> None:
+        """Check that no message was sent.
+
+        Raises:
+            AssertionError: A message was sent.
+
+        Example::
+
+            frontdesk.mails.assert_empty()
+        """
         assert not self.sent, f"Something was sent: {self._describe_sent()}"
 
     def _describe_sent(self) -> str:
@@ -45,11 +80,34 @@ class _Outbox(Generic[Kept]):
 
 
 class MailOutbox(_Outbox[Email]):
+    """Emails that were sent in a test.
+
+    Example::
+
+        frontdesk.mails.assert_sent("ada@example.com", subject="reset your password")
+    """
+
     def send_soon(self, email: Email) -> None:
         self.add(email)
 
     def assert_sent(self, to: str, subject: str = "", text: str = "") -> Email:
-        """Return an email to this address with these words in its subject and text."""
+        """Check that an email was sent.
+
+        Args:
+            to: Email address of the recipient.
+            subject: Part of the subject.
+            text: Part of the text.
+
+        Returns:
+            The newest such email.
+
+        Raises:
+            AssertionError: No such email was sent.
+
+        Example::
+
+            frontdesk.mails.assert_sent("ada@example.com", subject="Bob pinned a note")
+        """
         for mail in reversed(self.to(to)):
             if subject in mail.subject and text in mail.text:
                 return mail
@@ -61,8 +119,30 @@ class MailOutbox(_Outbox[Email]):
 
 
 class SmsOutbox(_Outbox[Sms]):
+    """SMS that were sent in a test.
+
+    Example::
+
+        frontdesk.sms.assert_sent("+15005550006", text="Bring it back")
+    """
+
     def assert_sent(self, to: str, text: str = "") -> Sms:
-        """Return an SMS to this number with these words."""
+        """Check that an SMS was sent.
+
+        Args:
+            to: Phone number of the recipient.
+            text: Part of the text.
+
+        Returns:
+            The newest such SMS.
+
+        Raises:
+            AssertionError: No such SMS was sent.
+
+        Example::
+
+            frontdesk.sms.assert_sent("+15005550006", text="Bring it back")
+        """
         for sms in reversed(self.to(to)):
             if text in sms.text:
                 return sms

@@ -14,7 +14,15 @@ PASSWORD = "plum tractor violin"
 
 @dataclass
 class Person:
-    """An account with its password, to act as its owner."""
+    """An account with its password, to send requests as its owner.
+
+    Attributes:
+        app: The application.
+        id: Id of the account.
+        email: Email address.
+        password: Password.
+        prefix: Prefix of all paths that the account's client requests.
+    """
 
     app: Flask
     id: Any
@@ -23,7 +31,15 @@ class Person:
     prefix: str = ""
 
     def token(self) -> str:
-        """Return a token from the login route, or from the service if the route is not mounted."""
+        """Sign in, by the login route or, if it is not mounted, without it.
+
+        Returns:
+            The access token.
+
+        Example::
+
+            headers = {"Authorization": f"Bearer {ada.token()}"}
+        """
         url = _login_url(self.app)
         if url is None:
             with self.app.app_context():
@@ -34,11 +50,27 @@ class Person:
         return str(Api(self.app, "").post(url, data=form).json["access_token"])
 
     def api(self) -> Api:
-        """A client that sends the token with every request."""
+        """Sign in, and return a client that sends the token with every request.
+
+        Returns:
+            The client.
+
+        Example::
+
+            ada.api().get("/hello")
+        """
         return Api(self.app, self.prefix, self.token())
 
     def change(self, **fields: Any) -> None:
-        """`change(status="suspended")`; a new email address or password revokes every token."""
+        """Change the account. A new email address or password revokes every token.
+
+        Args:
+            fields: Arguments of `Accounts.change`.
+
+        Example::
+
+            ada.change(status="suspended")
+        """
         with self.app.app_context():
             changed = service(Accounts).change(self._account(), **fields)
             self.email = changed.email

@@ -144,13 +144,36 @@ def workspace_required(access: WorkspaceAccess) -> None:
 
     Raises:
         NoWorkspace: The request names no workspace.
-        WorkspaceNotFound: No workspace has the slug.
+        WorkspaceNotFound: No workspace has the slug; and the errors of `account_required`.
+
+    Example::
+
+        @app.get("/api/<workspace_slug>/about")
+        @workspace_required
+        def about(workspace_slug):
+            return {"name": current_workspace.name}
     """
 
 
 @workspace_guard(*_WORKSPACE_PROBLEMS, bearer=False)
 def workspace_anonymous(access: WorkspaceAccess) -> None:
-    """Require a workspace, without a token."""
+    """Require a workspace, without authentication.
+
+    Args:
+        resolver: Finds the workspace's slug in the request. Default: the path parameter
+            `workspace_slug`.
+
+    Raises:
+        NoWorkspace: The request names no workspace.
+        WorkspaceNotFound: No workspace has the slug.
+
+    Example::
+
+        @app.get("/<workspace_slug>/status")
+        @workspace_anonymous
+        def status(workspace_slug):
+            return {"name": current_workspace.name}
+    """
 
 
 @workspace_guard(*_MEMBER_PROBLEMS, access="member of the workspace")
@@ -162,6 +185,13 @@ def member_required(access: WorkspaceAccess) -> None:
 
     Raises:
         NotAMember: The caller is not a member; and the errors of `workspace_required`.
+
+    Example::
+
+        @app.get("/api/<workspace_slug>/membership")
+        @member_required
+        def membership(workspace_slug):
+            return {"status": current_member.status}
     """
     require_member(access)
 
@@ -180,7 +210,7 @@ def active_member_required(access: WorkspaceAccess) -> None:
 
         @app.get("/api/<workspace_slug>/notes")
         @active_member_required
-        def notes():
+        def notes(workspace_slug):
             return list_notes(current_workspace.id)
     """
     check_active_member(access)
@@ -197,6 +227,13 @@ def workspace_roles_required(*types: str, resolver: WorkspaceResolver | None = N
 
     Raises:
         NotAuthorized: The member has another role; and the errors of `member_required`.
+
+    Example::
+
+        @app.post("/api/<workspace_slug>/plan")
+        @active_member_required
+        @workspace_roles_required("owner", "admin")
+        def change_plan(workspace_slug): ...
     """
     check_named("workspace_roles_required", types)
 

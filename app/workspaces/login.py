@@ -13,7 +13,21 @@ from .service import Workspaces
 
 
 def workspace_claims(account: AccountLike, session: AnySession) -> Values:
-    """Claims hook: the claims inform the client, and the server does not read them back."""
+    """Return the claims of a sign-in with workspaces, for the hook `claims`.
+
+    `Frontdesk.use_workspaces` registers it. The claims are for the client: the server ignores them.
+
+    Args:
+        account: The account that signs in.
+        session: The database session.
+
+    Returns:
+        The claims `user_id` (the id of the membership) and `workspace_id`.
+
+    Example::
+
+        frontdesk.claims(workspace_claims)
+    """
     _, current = service(Workspaces).set_current(account)
     if current is None or current.member is None:
         return {"user_id": None, "workspace_id": None}
@@ -21,7 +35,21 @@ def workspace_claims(account: AccountLike, session: AnySession) -> Values:
 
 
 def workspace_payload(payload: JsonObject, session: AnySession) -> Values:
-    """Payload hook: `WorkspaceLoginRead` declares the fields that it adds."""
+    """Return the sign-in response with the workspaces of the account, for the hook `payload`.
+
+    `Frontdesk.use_workspaces` registers it. `WorkspaceLoginRead` declares the added members.
+
+    Args:
+        payload: The response of the sign-in.
+        session: The database session.
+
+    Returns:
+        The response with `user`, `workspaces` and `current_workspace_id`.
+
+    Example::
+
+        frontdesk.payload(workspace_payload)
+    """
     workspaces, current = service(Workspaces).set_current(payload["account"])
     return {
         **payload,
@@ -40,7 +68,18 @@ def _to_dict(member: Member) -> JsonObject:
 
 
 def make_default_workspace(account: AccountLike, options: SignalOptions) -> None:
-    """Listener on `account-registered`."""
+    """Create the default workspace of a new account, as a listener for `account-registered`.
+
+    `Frontdesk.use_workspaces` registers it.
+
+    Args:
+        account: The new account.
+        options: The options of the signal.
+
+    Example::
+
+        frontdesk.on("account-registered")(make_default_workspace)
+    """
     service(Workspaces).create_personal(account)
 
 

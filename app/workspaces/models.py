@@ -21,6 +21,8 @@ MANAGERS = tuple(MANAGED_TYPES)
 
 
 class Workspace(Base):
+    """A workspace: a team or tenant."""
+
     __tablename__ = "frontdesk_workspaces"
     # Without it, SQLite would use the id of a deleted workspace again, and an account with that
     # current workspace would get access to the new one.
@@ -39,7 +41,7 @@ class Workspace(Base):
 
 
 class Member(Base):
-    """An account in a workspace; the API contract calls it the user."""
+    """The membership of an account in a workspace. The API contract calls it the user."""
 
     __tablename__ = "frontdesk_workspace_members"
     __table_args__ = (
@@ -59,6 +61,7 @@ class Member(Base):
 
     @property
     def is_active(self) -> bool:
+        """Whether the membership has the status `active`."""
         return self.status == ACTIVE
 
     def may_manage(self, *types: str) -> bool:

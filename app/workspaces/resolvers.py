@@ -19,7 +19,17 @@ WorkspaceResolver = Callable[[AnySession, Any, PathParams, Headers], str | None]
 
 @dataclass(frozen=True)
 class PathResolver:
-    """Reads the slug from the path: `/<workspace_slug>/...`."""
+    """Reads the slug of the workspace from the path.
+
+    Args:
+        name: Name of the URL parameter.
+
+    Example::
+
+        @app.get("/teams/<team>")
+        @member_required(resolver=PathResolver("team"))
+        def show_team(team): ...
+    """
 
     name: str = "workspace_slug"
 
@@ -31,7 +41,18 @@ class PathResolver:
 
 @dataclass(frozen=True)
 class HeaderResolver:
-    """Reads the slug from a header."""
+    """Reads the slug of the workspace from a header.
+
+    Args:
+        name: Name of the header.
+        description: Description of the header in the OpenAPI document.
+
+    Example::
+
+        @app.get("/reports")
+        @member_required(resolver=HeaderResolver("X-Workspace"))
+        def reports(): ...
+    """
 
     name: str = "X-Workspace"
     description: str = "Slug of the workspace"

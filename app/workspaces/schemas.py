@@ -216,6 +216,8 @@ class AddedRead(MemberRead):
 
 
 class WorkspaceLoginRead(LoginRead):
+    """The response of a sign-in with workspaces. Subclass it to add fields."""
+
     user = response_field(
         fields.Nested, "Membership in the current workspace, or `null`.", UserRead, allow_none=True
     )

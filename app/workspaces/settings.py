@@ -7,6 +7,8 @@ from ..core.config.settings import Namespace
 
 
 class WorkspacesSettings(Namespace):
+    """Settings of workspaces and invitations, the namespace WORKSPACES."""
+
     ADDING: Literal["invite", "direct"] = Field(
         default="invite",
         description="What adding a member does: `invite` sends an invitation, `direct` adds an"

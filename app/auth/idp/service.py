@@ -40,16 +40,21 @@ log = logging.getLogger(__name__)
 
 
 class IdpUserInfo(NamedTuple):
-    """The user at the provider, for the listener that creates an account."""
+    """The user at the provider, for a listener of `idp-account-create`.
+
+    Attributes:
+        email: Email address.
+        auth_payload: `auth_data` of the callback, loaded with the schema `idp_payload`; None
+            without a schema.
+        subject: The user's id at the provider, which does not change with the email address.
+        claims: All verified claims, such as `name` and `picture`.
+        issuer: The provider that issued `subject`; other providers can use the same value.
+    """
 
     email: str
-    # `auth_data`, loaded with the application's schema; None without a schema.
     auth_payload: Any
-    # The user's id at the provider, which does not change with the email.
     subject: str
-    # All verified claims, such as `name` and `picture`.
     claims: Values
-    # The provider that issued `subject`: another provider may use the same value.
     issuer: str
 
 

@@ -18,28 +18,45 @@ from .schemas import enrolled_read
 
 
 class AppSetup(NamedTuple):
-    """What an authenticator app needs. Nothing of it is shown again."""
+    """The values that set up an authenticator app. They cannot be read again.
+
+    Attributes:
+        id: Id of the authenticator, for `confirm_app`.
+        secret: The secret in base 32, for users who type it.
+        uri: The content of the QR code, `otpauth://…`.
+        qr: The QR code as SVG.
+    """
 
     id: int
-    # In base 32, for users who type it.
     secret: str
-    # `otpauth://…`, the content of the QR code.
     uri: str
-    # The QR code as SVG.
     qr: str
 
 
 class CallerAuthenticators:
-    """For views below an authentication decorator; does what the routes `/authenticators` do.
+    """The MFA methods of the caller's account, as the routes `/authenticators` show them.
 
-    Except for `list`, each method raises `ReauthenticationRequired` without a recent sign-in, or
-    without a recent second factor if the account has one.
+    Use it as `frontdesk.authenticators` in views with an authentication decorator. Except for
+    `list`, each method raises `ReauthenticationRequired` without a recent sign-in, or without a
+    recent second factor if the account has one.
+
+    Example::
+
+        @app.get("/security")
+        @active_account_required
+        def security():
+            return render_template("security.html", methods=frontdesk.authenticators.list())
     """
 
     def list(self) -> Sequence[Authenticator]:
-        """Return authenticator apps and passkeys.
+        """Return the authenticator apps and passkeys of the caller.
 
-        Each has `id`, `kind`, `name`, `created_at` and `last_used_at`.
+        Returns:
+            Objects with `id`, `kind`, `name`, `created_at` and `last_used_at`.
+
+        Example::
+
+            names = [each.name for each in frontdesk.authenticators.list()]
         """
         require_mfa()
         return service(Authenticators).list(caller().account.id)
@@ -47,7 +64,20 @@ class CallerAuthenticators:
     def begin_app(self, name: str | None = None, *, mfa_token: str | None = None) -> AppSetup:
         """Begin the setup of an authenticator app, which `confirm_app` finishes within ten minutes.
 
-        `mfa_token`, of `EnrolmentRequired.members`, replaces a signed-in caller.
+        Args:
+            name: Name of the app, for the user.
+            mfa_token: The token from `EnrolmentRequired.members`, instead of a signed-in caller.
+
+        Returns:
+            The secret and the QR code.
+
+        Raises:
+            ReauthenticationRequired: The sign-in is too old.
+
+        Example::
+
+            setup = frontdesk.authenticators.begin_app("Phone")
+            return render_template("set_up.html", qr=setup.qr, id=setup.id)
         """
         enrollee = _find_enrollee(mfa_token)
         setup = service(AppEnrollment).begin(enrollee, name)
@@ -61,12 +91,28 @@ class CallerAuthenticators:
         mfa_token: str | None = None,
         by_cookie: bool = False,
     ) -> JsonObject:
-        """Confirm an authenticator app with one of its codes. Raises `WrongFactor`.
+        """Confirm an authenticator app with one of its codes.
 
-        Every earlier sign-in of the account ends, and a new one begins. Returns what
-        `Frontdesk.sign_in` returns, with `recovery_codes`: ten codes with the first
-        authenticator, None later. `by_cookie` is for use with `mfa_token`; a caller with a cookie
-        gets a new cookie without it.
+        Every earlier sign-in of the account ends, and a new one begins.
+
+        Args:
+            authenticator_id: Id of the app, from `begin_app`.
+            otp: Code of the app.
+            mfa_token: The token from `EnrolmentRequired.members`, instead of a signed-in caller.
+            by_cookie: With `mfa_token`, set the session cookie instead of returning an access
+                token. A caller with a cookie gets a new cookie without it.
+
+        Returns:
+            The same as `Frontdesk.sign_in`, with `recovery_codes`: ten codes with the first
+            authenticator, None with later ones.
+
+        Raises:
+            WrongFactor: The code is wrong.
+
+        Example::
+
+            done = frontdesk.authenticators.confirm_app(app_id, request.form["otp"])
+            return render_template("recovery_codes.html", codes=done["recovery_codes"])
         """
         options = build_options(by_cookie, caller=find_caller())
         enrollee = _find_enrollee(mfa_token)
@@ -76,13 +122,32 @@ class CallerAuthenticators:
     def remove(self, authenticator_id: int) -> None:
         """Remove an authenticator, and with the last one recovery codes and trusted devices.
 
-        Raises `Problem` with the code `last_factor` if the account must have a second factor.
+        Args:
+            authenticator_id: Id of the authenticator.
+
+        Raises:
+            Problem: With the code `last_factor`, if the account must have a second factor.
+
+        Example::
+
+            frontdesk.authenticators.remove(authenticator_id)
         """
         _check_fresh()
         service(Authenticators).remove(caller().attached_account, authenticator_id)
 
     def make_recovery_codes(self) -> Sequence[str]:
-        """Return ten new recovery codes, which are shown once. Earlier codes end."""
+        """Create ten new recovery codes, and invalidate earlier ones.
+
+        Returns:
+            The codes, which cannot be read again.
+
+        Raises:
+            ReauthenticationRequired: The sign-in is too old.
+
+        Example::
+
+            codes = frontdesk.authenticators.make_recovery_codes()
+        """
         _check_fresh()
         return service(Authenticators).renew_recovery_codes(caller().attached_account)
 

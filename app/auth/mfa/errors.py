@@ -3,8 +3,8 @@ from ..errors import Unverified
 
 
 class SecondFactorRequired(Forbidden):
-    """Follows a correct first proof. The response has the `methods` of the account, and an
-    `mfa_token` for `POST /login/mfa`."""
+    """The account uses MFA. `members` has its `methods`, and an `mfa_token` for
+    `Frontdesk.finish_sign_in` and `POST /login/mfa`."""
 
     code = "mfa_required"
     detail = "A second factor is required"
@@ -19,7 +19,7 @@ class SecondFactorRequired(Forbidden):
 
 
 class EnrolmentRequired(Forbidden):
-    """The account must have a second factor, and has none. The response has an `mfa_token` that can
+    """The account must use MFA, and has no second factor. `members` has an `mfa_token` that can
     only set up one of `methods`."""
 
     code = "mfa_enrolment_required"

@@ -10,21 +10,68 @@ from .management import OwnSession, SessionManagement
 
 
 class CallerSessions:
-    """The functions of the routes `/sessions`, for views with an authentication decorator."""
+    """The sessions of the caller's account, as the routes `/sessions` show them.
+
+    Use it as `frontdesk.sessions` in views with an authentication decorator.
+
+    Example::
+
+        @app.get("/devices")
+        @active_account_required
+        def devices():
+            return render_template("devices.html", sessions=frontdesk.sessions.list())
+    """
 
     def list(self, *, offset: int = 0, limit: int = 100) -> Sequence[OwnSession]:
-        """The active sessions, the newest first. `current` is the one of this request."""
+        """Return the active sessions of the caller, newest first.
+
+        Args:
+            offset: Number of sessions to skip.
+            limit: Maximum number of sessions.
+
+        Returns:
+            The sessions; `current` marks the session of this request.
+
+        Example::
+
+            others = [each for each in frontdesk.sessions.list() if not each.current]
+        """
         return _sessions().list(caller(), caller().account, offset, limit)
 
     def end(self, session_id: str) -> OwnSession:
-        """End one session and return it. Raises `SessionNotFound`."""
+        """End one session of the caller.
+
+        Args:
+            session_id: The `id` of the session.
+
+        Returns:
+            The session.
+
+        Raises:
+            SessionNotFound: The caller has no active session with this id.
+
+        Example::
+
+            frontdesk.sessions.end(session_id)
+        """
         ended = _sessions().end(caller(), session_id)
         if ended.current:
             forget_cookie()
         return ended
 
     def end_all(self, *, others: bool = False) -> int:
-        """End all sessions, or all but the one of this request, and return how many there were."""
+        """End all sessions of the caller.
+
+        Args:
+            others: Keep the session of this request.
+
+        Returns:
+            The number of ended sessions.
+
+        Example::
+
+            count = frontdesk.sessions.end_all(others=True)
+        """
         count = _sessions().end_all(caller(), others=others)
         if not others:
             forget_cookie()

@@ -41,6 +41,21 @@ _SHOWN = (
 
 
 class OwnSession(NamedTuple):
+    """A session of the caller's account.
+
+    Attributes:
+        id: Public id of the session, the claim `sid` of its tokens.
+        current: Whether this request belongs to the session.
+        kind: `token` or `cookie`.
+        created_at: Time of the sign-in.
+        used_at: Time of the last use, accurate to the hour.
+        expires_at: When the session expires.
+        ip: Network or IP address of the client, by `AUTH.SESSION_ADDRESSES`.
+        user_agent: The `User-Agent` header of the sign-in.
+        label: Device and browser, such as "Firefox on Linux".
+        amr: Authentication methods of the sign-in (RFC 8176).
+    """
+
     id: str
     current: bool
     kind: str

@@ -120,6 +120,8 @@ def _with_account(account: type[Schema]) -> type[Schema]:
 
 
 class SessionNotFound(NotFound):
+    """The account has no active session with the id."""
+
     code = "session_not_found"
     detail = "Session not found"
     title = "The session does not exist"

@@ -21,7 +21,7 @@ MISSPELT = 0.84
 
 
 class SettingsError(Exception):
-    """A sentence for the operator that names the variable and never its value."""
+    """A setting is invalid. The message names the variable, and never its value."""
 
 
 def load(kind: type[Loaded], prefix: str = "") -> Loaded:

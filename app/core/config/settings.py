@@ -27,6 +27,8 @@ class Namespace(BaseModel):
 
 
 class CoreSettings(Namespace):
+    """Settings of the application, the namespace CORE."""
+
     PROJECT_NAME: str = Field(
         default="Frontdesk",
         description="Name of the project, shown at `/health`, in the API documentation and, unless"

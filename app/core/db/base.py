@@ -78,7 +78,7 @@ def receiver_key() -> MappedColumn[Any]:
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A timestamp in UTC. SQLite stores no offset, so it is added when a value is read."""
+    """Column type for timestamps in UTC. Values are read with their offset, on SQLite too."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

@@ -18,7 +18,16 @@ LOCK_RETRY_SECONDS = 0.1
 
 
 def run_migrations() -> None:
-    """Run the migrations of Flask-Migrate; an `env.py` only calls this function."""
+    """Run the migrations of Flask-Migrate, on SQLite without enforcing foreign keys.
+
+    Call it in the `env.py` of your migrations, which needs no other code.
+
+    Example::
+
+        from flask_frontdesk import run_migrations
+
+        run_migrations()
+    """
     # Imported here, because a server does not need Alembic.
     from alembic import context
 
@@ -81,9 +90,22 @@ def _skip_empty_migration(context: Any, _revision: Any, directives: list[Any]) -
 
 
 def render_item(kind: str, item: object, context: object) -> str | Literal[False]:
-    """For `Migrate(app, db, render_item=…)`: return our column types as SQLAlchemy's own, and
-    boolean server defaults as `sa.false()` and `sa.true()`. The migration then imports nothing of
-    ours, and runs on SQLite and PostgreSQL whichever of them it was generated on.
+    """Render Frontdesk's column types as SQLAlchemy's own in generated migrations.
+
+    A generated migration then does not import Frontdesk, and runs on SQLite and PostgreSQL,
+    whichever of them it was generated on.
+
+    Args:
+        kind: Kind of the item, such as `type` or `server_default`.
+        item: The item.
+        context: Alembic's autogenerate context.
+
+    Returns:
+        The code of the item, or False for Alembic's own rendering.
+
+    Example::
+
+        Migrate(app, db, render_item=flask_frontdesk.render_item)
     """
     if kind == "type" and isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"

@@ -38,10 +38,20 @@ class _Open:
 
 @contextmanager
 def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[Session]:
-    """Open a transaction, or join the open one, and commit it at the end. Yield the plain session.
+    """Open a transaction, or join the open one, and commit it at the end of the block.
 
-    `may_fail`: within an open transaction, a failure rolls back only this part (a savepoint), so
-    that the caller can catch the error and continue.
+    Args:
+        session: The database session. `Frontdesk.transaction` passes the application's session.
+        may_fail: Within an open transaction, a failure rolls back only this part (a savepoint), so
+            that the caller can catch the error and continue.
+
+    Returns:
+        A context manager that yields the plain session, and rolls back after an exception.
+
+    Example::
+
+        with transaction(db.session) as session:
+            session.add(Order(account_id=account.id))
     """
     if _OPEN in session.info:
         with _savepoint(session) if may_fail else nullcontext():
@@ -134,10 +144,41 @@ def locked_rows(session: AnySession) -> set[Any]:
 
 
 def after_commit(session: AnySession, action: Action) -> None:
+    """Run an action after the commit of the open transaction; a rollback discards it.
+
+    Args:
+        session: The database session.
+        action: Function without parameters. Its exceptions are logged.
+
+    Raises:
+        RuntimeError: No transaction of Frontdesk is open.
+
+    Example::
+
+        @frontdesk.on("account-registered")
+        def welcome(account, options):
+            email = account.email
+            after_commit(options["session"], lambda: send_welcome(email))
+    """
     _open(session).after_commit.append(action)
 
 
 def after_rollback(session: AnySession, action: Action) -> None:
+    """Run an action after a rollback of the open transaction; a commit discards it.
+
+    Args:
+        session: The database session.
+        action: Function without parameters. Its exceptions are logged.
+
+    Raises:
+        RuntimeError: No transaction of Frontdesk is open.
+
+    Example::
+
+        with frontdesk.transaction() as session:
+            path = store_file(upload)
+            after_rollback(session, path.unlink)
+    """
     _open(session).after_rollback.append(action)
 
 

@@ -172,7 +172,7 @@ _cached_field = cache(field_for)
 
 
 class AccountId(Described, fields.Field[Any]):
-    """The id of an account, of the application's kind."""
+    """Schema field for the id of an account, with the type of the application's ids."""
 
     def __init__(self, *, received: bool = False, **kwargs: Any) -> None:
         """`received`: the field is in requests, not only in responses."""
@@ -255,7 +255,7 @@ def page_limit() -> StrictInteger:
 
 
 class Page(RequestSchema):
-    """The bounds of every list."""
+    """The query of a list: `offset` and `limit`. Subclass it to add filters."""
 
     class Input(TypedDict):
         offset: int

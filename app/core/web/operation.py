@@ -145,7 +145,19 @@ def synchronous(view: Callable[Params, Result]) -> Callable[Params, Result]:
 
 
 def raises(*problems: type[Problem]) -> ViewDecorator:
-    """Document the problems that a view may raise."""
+    """Document the problems that a view can raise in the OpenAPI document.
+
+    Args:
+        problems: Classes of problems.
+
+    Example::
+
+        @app.get("/orders/<int:order_id>")
+        @active_account_required
+        @raises(OrderNotFound)
+        @answers(200, OrderRead)
+        def show_order(order_id): ...
+    """
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
         operation(view).problems.extend(problems)
@@ -165,7 +177,15 @@ def raises_found(find: Callable[[], Iterable[type[Problem]]]) -> ViewDecorator:
 
 
 def anyone(view: Callable[Params, Result]) -> Callable[Params, Result]:
-    """Declare a route as public, explicitly, so that no route is public by omission."""
+    """Declare a route as public, so that no route is public by omission.
+
+    Example::
+
+        @app.get("/about")
+        @anyone
+        @answers(200, AboutRead)
+        def about(): ...
+    """
     operation(view).guard = "anyone"
     return view
 

@@ -41,7 +41,25 @@ class UnreadableBody(BadRequest):
 
 
 def takes(*, max_body: int = MAX_BODY, **locations: SchemaSource) -> ViewDecorator:
-    """Load each location (json, form, files, query, headers) and pass it to the view by name."""
+    """Validate the request with marshmallow schemas, and pass the loaded values to the view.
+
+    Args:
+        max_body: Maximum size of the body in bytes.
+        locations: A schema for each of `json`, `form`, `files`, `query` and `headers`. The view
+            gets a keyword argument of the same name.
+
+    Raises:
+        Problem: 422 with all invalid fields of all locations.
+
+    Example::
+
+        @app.post("/orders")
+        @active_account_required
+        @takes(json=OrderCreate)
+        @answers(201, OrderRead)
+        def order(json):
+            return create_order(json)
+    """
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
         run = synchronous(view)

@@ -85,12 +85,25 @@ def answers(
     media: Sequence[str] = (),
     description: str = "",
 ) -> ResponseDecorator:
-    """Serialize the result of the view with the schema, and document it.
+    """Serialize the result of the view with a schema, and document it in the OpenAPI document.
 
-    `many`: the view returns a list. `paged`: the view returns a page by the query's `offset` and
-    `limit`; it is called with a limit of one more, which shows whether to add a `Link` to the next
-    page. `sliced`: the view returns a `Slice`, which has the cursor of the next page. `ready`: the
-    schema does not serialize the result. `media`: the media types of a file.
+    Args:
+        status: HTTP status of the response.
+        schema: Marshmallow schema of the response; None for a response without a body.
+        many: The view returns a list.
+        paged: The view returns a page by the query's `offset` and `limit`. It is called with a
+            limit of one more, which shows whether to add a `Link` to the next page.
+        sliced: The view returns a `Slice`, which has the cursor of the next page.
+        ready: The result is serialized already.
+        media: Media types of a file.
+        description: Description of the response.
+
+    Example::
+
+        @app.get("/orders")
+        @active_account_required
+        @answers(200, OrderRead, many=True)
+        def orders(): ...
     """
     is_list = many or paged or sliced
 
@@ -134,7 +147,18 @@ def _query(view: View, given: Values) -> Values:
 
 
 def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
-    """Add an ETag, and respond with 304 while it is unchanged. Write it above `@answers`."""
+    """Add an `ETag` to the response, and respond with 304 while the response is unchanged.
+
+    Write it above `@answers`.
+
+    Example::
+
+        @app.get("/prices")
+        @active_account_required
+        @polled
+        @answers(200, PriceRead, many=True)
+        def prices(): ...
+    """
 
     @wraps(view)
     def call_and_compare(*args: Params.args, **kwargs: Params.kwargs) -> Response:

@@ -12,6 +12,8 @@ _LINK = r"^https?://[^\s\"'<>]+$"
 
 
 class BrandSettings(Namespace):
+    """Name and appearance of emails and pages, the namespace BRAND."""
+
     NAME: str = Field(
         default="",
         description="Name that users see: on pages, in emails, in authenticator apps"
