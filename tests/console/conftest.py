@@ -1,13 +1,13 @@
-"""The console in a real browser: `visitors()` is somebody new at `site`, met as `cell` says.
+"""The console in a real browser: `visitors()` is a new user of `site`, in the variant `cell`.
 
-    def test_somebody_signs_in(site: Site, visitors: Visitors) -> None:
-        ada, her = site.person("ada"), visitors()
-        her.open("/sign-in")
-        her.page.get_by_label("Email").fill(ada.email)
+    def test_user_signs_in(site: Site, visitors: Visitors) -> None:
+        ada, visitor = site.person("ada"), visitors()
+        visitor.open("/sign-in")
+        visitor.page.get_by_label("Email").fill(ada.email)
 
-Whatever goes wrong on the way, from a warning in the browser's console to a jump of the page, fails
-the test at its end (tests/rigs/console/faults.py). A journey is made on a wide screen with script
-and on a small one without; with FRONTDESK_EVERY_CELL=1 in all eight cells.
+Any error, from a warning in the browser's console to a shift of the layout, fails the test at its
+end (tests/rigs/console/faults.py). Tests run on a wide screen with scripts and on a small screen
+without; with FRONTDESK_EVERY_CELL=1 in all eight variants.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def cell(request: pytest.FixtureRequest) -> Cell:
 def open_site(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, engine: ManualEngine
 ) -> Iterator[OpenSite]:
-    """With other settings: `open_site(AUTH__MFA="required")`."""
+    """Serve the console with other settings: `open_site(AUTH__MFA="required")`."""
     with ExitStack() as stack:
 
         def open_one(**environment: str) -> Site:
@@ -73,7 +73,7 @@ def open_site(
 def walk(
     browser: Browser, _migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Walk]:
-    """One service for all tests of a file: looking changes nothing."""
+    """Share one service among all tests of a file, since viewing pages changes nothing."""
     with furnished_site(_migrated_sqlite, tmp_path_factory.mktemp("console")) as site:
         yield Walk(browser, World(site))
 
@@ -82,7 +82,7 @@ def walk(
 def world(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, engine: ManualEngine
 ) -> World:
-    """A service in use, for what needs no browser."""
+    """A service with data, for tests without a browser."""
     app = make_app(**FEATURES, CORE__CLIENT_HOST=HOST)
     return World(Site(app, HOST, mails, clock, engine))
 
@@ -94,6 +94,6 @@ def site(open_site: OpenSite) -> Site:
 
 @pytest.fixture
 def visitors(browser: Browser, site: Site, cell: Cell) -> Iterator[Visitors]:
-    come = Visitors(browser, site, cell)
-    yield come
-    come.leave()
+    visitors = Visitors(browser, site, cell)
+    yield visitors
+    visitors.leave()

@@ -146,7 +146,7 @@ def test_all_revisions_run_in_an_application(host: Flask) -> None:
 
 
 def test_names_of_constraints_and_indexes_match(service: Flask) -> None:
-    """Names that autogenerate does not compare: later migrations drop these by name."""
+    """Autogenerate does not compare these names, by which later migrations drop them."""
     run(service, "upgrade")
     with connect(service) as connection:
         found = inspect(connection)

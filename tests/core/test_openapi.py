@@ -19,8 +19,8 @@ from ..rigs.cases import for_each
 
 Described = tuple[str, dict[str, Any]]
 
-# As the description of the interface writes them, with the service's own places for the two routers
-# of notifications. Which slash a path ends with is part of it.
+# The routes of the API contract, with the service's prefixes for the two routers of notifications.
+# The trailing slash of a path is part of the contract.
 ROUTES = {
     "/login": "POST",
     "/logout": "DELETE",
@@ -73,7 +73,7 @@ def every_dict(part: Any) -> Iterator[dict[str, Any]]:
 
 
 def validator(schema: dict[str, Any], document: dict[str, Any]) -> Draft202012Validator:
-    """The references of a schema lead into the document."""
+    """Return a validator that resolves the schema's references in the document."""
     whole = {**schema, "components": document["components"]}
     return Draft202012Validator(whole, format_checker=FormatChecker())
 
@@ -97,27 +97,31 @@ def test_every_route_is_documented(app: Flask, document: dict[str, Any]) -> None
             path = re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", r"{\1}", rule.rule)
             served |= {f"{method} {path}" for method in rule.methods or ()}
     served = {name for name in served if name.split()[0] not in ("HEAD", "OPTIONS")}
-    # Of the path without a variable, what the one with a variable answers there too.
+    # `/workspaces/current` also has the methods of `/workspaces/{workspace_slug}`.
     current = {f"{method} /api/v1/workspaces/current" for method in ("GET", "PATCH", "DELETE")}
     assert {name for name, _ in operations(document)} == served | current
 
 
 def test_paths_are_documented_as_in_the_contract(document: dict[str, Any]) -> None:
-    written = {f"{method} {path}" for path, methods in ROUTES.items() for method in methods.split()}
+    in_contract = {
+        f"{method} {path}" for path, methods in ROUTES.items() for method in methods.split()
+    }
     prefix = "/api/v1"
     documented = {
         re.sub(r"{[^}]*}", "{}", name.replace(prefix, "", 1)) for name, _ in operations(document)
     }
-    assert written - documented == set()
-    missing_a_slash = {f"{name}/" for name in written} | {name.rstrip("/") for name in written}
-    assert documented & (missing_a_slash - written) == set()
+    assert in_contract - documented == set()
+    missing_a_slash = {f"{name}/" for name in in_contract} | {
+        name.rstrip("/") for name in in_contract
+    }
+    assert documented & (missing_a_slash - in_contract) == set()
 
 
 def test_no_schema_has_a_password_hint_or_secret_question(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"].values()
     names = {name for schema in schemas for name in schema.get("properties", {})}
     assert "password" in names
-    # Part of the address that a code was sent to.
+    # A part of the email address that a code was sent to.
     names.remove("email_hint")
     assert [name for name in names if "hint" in name or "question" in name] == []
 
@@ -174,25 +178,29 @@ def test_every_operation_has_a_summary_a_tag_and_a_unique_name(document: dict[st
 
 
 def test_everything_is_described(document: dict[str, Any]) -> None:
-    bare = []
+    without_description = []
     for name, described in operations(document):
         if not described.get("description", "").rstrip().endswith("."):
-            bare.append(name)
+            without_description.append(name)
         parameters = described["parameters"]
-        bare += [f"{name} {each['name']}" for each in parameters if not each.get("description")]
+        without_description += [
+            f"{name} {each['name']}" for each in parameters if not each.get("description")
+        ]
         responses = described["responses"].items()
-        bare += [f"{name} {status}" for status, each in responses if not each["description"]]
+        without_description += [
+            f"{name} {status}" for status, each in responses if not each["description"]
+        ]
     for name, schema in document["components"]["schemas"].items():
         fields = schema.get("properties", {}).items()
-        # The code of an operation's own problem is described by `Problem`.
+        # `Problem` describes the code of each operation's problem.
         known = {"code"} if name.endswith("Problem") and name != "Problem" else set()
-        bare += [
+        without_description += [
             f"{name}.{field}"
             for field, each in fields
             if not each.get("description") and field not in known
         ]
-    bare += [tag["name"] for tag in document["tags"] if not tag.get("description")]
-    assert bare == []
+    without_description += [tag["name"] for tag in document["tags"] if not tag.get("description")]
+    assert without_description == []
 
 
 def test_operations_have_names_for_client_functions(document: dict[str, Any]) -> None:
@@ -241,7 +249,7 @@ def test_every_example_matches_its_schema(document: dict[str, Any]) -> None:
 
 
 def unknown_in(example: Any, schema: dict[str, Any], document: dict[str, Any]) -> set[str]:
-    """Properties that the schema does not name: an example must not know more than it does."""
+    """Return the example's properties that the schema does not have."""
     if "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     if isinstance(example, list):
@@ -288,7 +296,7 @@ def test_references_have_no_sibling_keys(document: dict[str, Any]) -> None:
 
 
 def test_optional_properties_are_not_required(document: dict[str, Any]) -> None:
-    """Nor has it a default: generators make one that is always there of it."""
+    """Optional properties have no default: generators treat a default as always present."""
     schemas = document["components"]["schemas"]
     for schema in schemas.values():
         assert [

@@ -1,4 +1,4 @@
-"""PgBouncer in front of PostgreSQL: recognized, named, and harmless to responses."""
+"""PgBouncer in front of PostgreSQL is detected and reported, and does not affect responses."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_session_mode_is_not_reported(
 @only_on("postgresql")
 def test_direct_connections_are_not_reported(make_app: MakeApp, backend: Backend) -> None:
     assert found(make_app()) == []
-    engine = sa.create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none")
+    engine = sa.create_engine("postgresql+psycopg://unknown@127.0.0.1:1/none")
     assert pooler_problem(engine) is None
 
 
@@ -112,7 +112,7 @@ def test_direct_connections_are_not_reported(make_app: MakeApp, backend: Backend
 def test_clients_of_one_pool_get_their_own_responses(
     make_app: MakeApp, pooled: str, person: MakePerson
 ) -> None:
-    """Two processes with many threads share the pooler's few backends."""
+    """Two processes with many threads share the few connections of the pooler."""
     apps = [
         make_app(
             CORE__DATABASE_URL=pooled,

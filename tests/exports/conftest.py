@@ -42,7 +42,7 @@ def fetch(engine: ManualEngine) -> Fetch:
     def fetch(api: Api) -> ZipFile:
         export_id = ask(api)
         engine.deliver()
-        return opened(api, export_id)
+        return open_archive(api, export_id)
 
     return fetch
 
@@ -55,7 +55,7 @@ def state(api: Api, export_id: int) -> str:
     return str(api.get(f"/account/exports/{export_id}").json["state"])
 
 
-def opened(api: Api, export_id: int) -> ZipFile:
+def open_archive(api: Api, export_id: int) -> ZipFile:
     answer = api.get(f"/account/exports/{export_id}/file")
     return ZipFile(BytesIO(answer.response.get_data()))
 

@@ -31,7 +31,7 @@ from ..profiles.test_profiles import ADA
 from ..rigs.pictures import opened as opened_picture
 from ..rigs.pictures import plain
 from ..rigs.racing import request, run_concurrently
-from .conftest import Fetch, ask, document, lines, opened, state
+from .conftest import Fetch, ask, document, lines, open_archive, state
 
 KEEP_SECONDS = 7 * 24 * 3600
 
@@ -205,7 +205,7 @@ def test_orphaned_files_of_a_worker_are_deleted(
     run(app, "frontdesk", "prune")
     assert len(stored(folder)) == 2
     assert folder.joinpath("notes.txt").exists()
-    assert opened(ada.api(), export_id).testzip() is None
+    assert open_archive(ada.api(), export_id).testzip() is None
 
 
 def test_deleting_the_account_deletes_its_exports(

@@ -20,5 +20,5 @@ def variables_of(rule: Rule) -> Iterator[tuple[str, str | None]]:
 
 
 def has_converter(rule: Rule) -> bool:
-    """Whether some values of a variable match no route."""
+    """Return whether some values of a variable match no route."""
     return any(converter not in _ANY_TEXT for _, converter in variables_of(rule))
