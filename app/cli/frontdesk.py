@@ -127,3 +127,8 @@ def first_root() -> None:
         raise RootExists
     link = first.link()
     print_text(link, {"link": link})
+    if link.startswith("/"):
+        click.echo(
+            "Open this path at the URL of your server, or set CORE__PUBLIC_URL for a full link.",
+            err=True,
+        )

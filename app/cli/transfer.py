@@ -179,7 +179,11 @@ def _open_input(file: str) -> Iterator[TextIO]:
 
 @contextmanager
 def _open_output(file: str) -> Iterator[TextIO]:
-    with open(file, "w", encoding="utf-8", newline="", opener=private) as stream:
+    try:
+        descriptor = private(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    except OSError as error:
+        raise click.ClickException(f"{file} cannot be written: {error.strerror}") from None
+    with open(descriptor, "w", encoding="utf-8", newline="") as stream:
         if Path(file).is_file():
             # An existing file would keep its mode.
             os.fchmod(stream.fileno(), 0o600)

@@ -151,7 +151,7 @@ def check_sms() -> Iterator[Finding]:
     names = ("SMS_ACCOUNT_SID", "SMS_AUTH_TOKEN", "SMS_PHONE_NUMBER")
     missing = [name for name in names if not current_frontdesk.settings.top_level(name)]
     if missing:
-        text = f"No SMS can be sent: set {', '.join(missing)}, or use no SMS."
+        text = f"No SMS can be sent. To send SMS, set {', '.join(missing)}."
         yield Finding("sms", "warning", text)
     elif command := missing_extra("sms"):
         text = f"SMS is configured, and its extra is not installed. Run `{command}`."

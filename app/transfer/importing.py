@@ -144,6 +144,7 @@ class Importer:
             return
         if self.options.dry_run:
             self._count(new)
+            self.report.new_ids += sum(checked.other_id is not None for checked in new)
             return
         try:
             with transaction(self.session, may_fail=True):

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
@@ -125,6 +126,7 @@ def test_ids_are_kept_and_new_ids_follow_them(app: Flask) -> None:
 
 def test_id_of_another_type_is_replaced_and_reported(app: Flask) -> None:
     line = {"id": "a6f9d3f2-6c7b-4e50-9b1d-1f0c2a3b4c5d", "email": "ada@example.com"}
+    assert import_lines(app, [line], "--dry-run")["new_ids"] == 1
     assert import_lines(app, [line])["new_ids"] == 1
     row = report()[0]
     assert row["id"] == str(stored(app, "ada@example.com").id)
@@ -379,6 +381,30 @@ def test_refused_rows_are_an_error_that_names_the_report(app: Flask) -> None:
         "Error: Rows with errors: 1 of 2. The reasons are in file.report.csv.\n"
     )
     assert count(app, service_model(app)) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("import", "file", "--report", "/nowhere/report.csv"), ("export", "/nowhere/report.csv")],
+)
+def test_output_that_cannot_be_written_is_one_error_message(
+    app: Flask, command: tuple[str, ...]
+) -> None:
+    Path("file").write_text('{"email": "ada@example.com"}\n')
+    output = run(app, "accounts", *command, code=1)
+    assert output == "Error: /nowhere/report.csv cannot be written: No such file or directory\n"
+
+
+def test_wrong_hash_parameters_are_one_error_message(app: Flask) -> None:
+    Path("file").write_text('{"users": []}')
+    parameters = {"base64_signer_key": "AA==", "base64_salt_separator": "AA==", "mem_cost": "14"}
+    options = ("--format", "firebase", "--hash-config", "config")
+    for rounds, message in (
+        ({}, "Missing hash parameters: rounds."),
+        ({"rounds": "x"}, "integers"),
+    ):
+        Path("config").write_text(json.dumps({**parameters, **rounds}))
+        assert message in run(app, "accounts", "import", "file", *options, code=1)
 
 
 def test_report_never_overwrites_the_file(app: Flask) -> None:
