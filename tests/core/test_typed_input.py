@@ -78,14 +78,14 @@ def test_views_receive_the_input_of_their_schemas(arguments: list[Argument]) -> 
 
 
 def test_inputs_have_the_keys_and_types_of_their_schemas(arguments: list[Argument]) -> None:
-    for schema in {argument.schema for argument in arguments}:
+    for schema in _with_nested({argument.schema for argument in arguments}):
         assert get_type_hints(schema.Input) == {
             name: _loaded_type(schema, name, field) for name, field in _fields(schema)
         }, schema.__name__
 
 
 def test_inputs_require_the_keys_that_are_always_loaded(arguments: list[Argument]) -> None:
-    for schema in {argument.schema for argument in arguments}:
+    for schema in _with_nested({argument.schema for argument in arguments}):
         hints = get_type_hints(schema.Input, include_extras=True)
         required = {name for name, hint in hints.items() if get_origin(hint) is not NotRequired}
         assert required - schema.Input.__optional_keys__ == {
@@ -95,6 +95,16 @@ def test_inputs_require_the_keys_that_are_always_loaded(arguments: list[Argument
             or field.load_default is not missing
             or f"{schema.__name__}.{name}" in ALWAYS_LOADED
         }, schema.__name__
+
+
+def _with_nested(schemas: set[Any]) -> set[Any]:
+    nested = {
+        type(field.schema)
+        for schema in schemas
+        for _, field in _fields(schema)
+        if isinstance(field, fields.Nested)
+    }
+    return schemas | _with_nested(nested) if nested else schemas
 
 
 def _fields(schema: type[Schema]) -> Iterator[tuple[str, fields.Field[Any]]]:
@@ -110,6 +120,6 @@ def _value_type(field: fields.Field[Any]) -> Any:
     if isinstance(field, fields.List):
         return list[_value_type(field.inner)]  # type: ignore[misc]
     if isinstance(field, fields.Nested):
-        schema = type(field.schema)
-        return OBJECTS[schema] if schema in OBJECTS else vars(schema)["Input"]
+        schema: Any = type(field.schema)
+        return OBJECTS.get(schema) or schema.Input
     return next(value for kind, value in TYPES.items() if isinstance(field, kind))

@@ -1,11 +1,10 @@
 """Credentials as browsers write them in JSON (WebAuthn level 3), and options as they read them."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Any
+from typing import Any, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, post_load
 
-from ...core.types import Values
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, response_field
 from .relying_party import Assertion, Creation
 
@@ -48,6 +47,11 @@ def as_base64url(data: bytes) -> str:
 
 
 class CreationResponse(RequestSchema):
+    class Input(TypedDict):
+        clientDataJSON: bytes
+        attestationObject: bytes
+        transports: list[str]
+
     clientDataJSON = Base64Url(
         max_bytes=CLIENT_DATA,
         required=True,
@@ -65,6 +69,12 @@ class CreationResponse(RequestSchema):
 
 
 class AssertionResponse(RequestSchema):
+    class Input(TypedDict):
+        clientDataJSON: bytes
+        authenticatorData: bytes
+        signature: bytes
+        userHandle: bytes | None
+
     clientDataJSON = Base64Url(
         max_bytes=CLIENT_DATA,
         required=True,
@@ -86,6 +96,10 @@ class AssertionResponse(RequestSchema):
 
 
 class _Credential(RequestSchema):
+    class Input(TypedDict):
+        id: bytes
+        type: str
+
     id = Base64Url(
         max_bytes=CREDENTIAL_ID, required=True, description="Credential ID, in base64url."
     )
@@ -93,6 +107,9 @@ class _Credential(RequestSchema):
 
 
 class CreatedCredential(_Credential):
+    class Input(_Credential.Input):
+        response: CreationResponse.Input
+
     response = fields.Nested(
         CreationResponse,
         required=True,
@@ -100,7 +117,7 @@ class CreatedCredential(_Credential):
     )
 
     @post_load
-    def as_creation(self, data: Values, **kwargs: object) -> Creation:
+    def as_creation(self, data: Input, **kwargs: object) -> Creation:
         found = data["response"]
         return Creation(
             data["id"], found["clientDataJSON"], found["attestationObject"], found["transports"]
@@ -108,6 +125,9 @@ class CreatedCredential(_Credential):
 
 
 class AssertedCredential(_Credential):
+    class Input(_Credential.Input):
+        response: AssertionResponse.Input
+
     response = fields.Nested(
         AssertionResponse,
         required=True,
@@ -115,7 +135,7 @@ class AssertedCredential(_Credential):
     )
 
     @post_load
-    def as_assertion(self, data: Values, **kwargs: object) -> Assertion:
+    def as_assertion(self, data: Input, **kwargs: object) -> Assertion:
         found = data["response"]
         return Assertion(
             data["id"],

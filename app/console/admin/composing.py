@@ -63,7 +63,8 @@ def send_test() -> Response:
     """To who writes it alone, and into no inbox; what is wrong with it is said as when it is
     sent."""
     draft = DraftOfBroadcast.sent()
-    data = load_body(Broadcast, {"data": draft.body["data"]})["data"]
+    loaded: Broadcast.Input = load_body(Broadcast, {"data": draft.body["data"]})
+    data = loaded["data"]
     names = [name for name in data["channels"] if name != INAPP]
     account = caller().account
     if names:

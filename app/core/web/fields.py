@@ -237,7 +237,11 @@ class Timestamp(Described, fields.AwareDateTime):
 
 
 class RequestSchema(Schema):
-    """A request body. Unknown properties are ignored unless a subclass decides otherwise."""
+    """A request body. Unknown properties are ignored unless a subclass decides otherwise.
+
+    A subclass declares the type of its loaded data as `Input`, which the view takes. A test
+    compares `Input` with the fields.
+    """
 
     class Meta:
         unknown = EXCLUDE
