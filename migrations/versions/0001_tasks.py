@@ -1,4 +1,4 @@
-"""Tasks, and the keystore for those who keep it in the database."""
+"""Tasks, and the table of the state store."""
 
 from __future__ import annotations
 

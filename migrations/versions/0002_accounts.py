@@ -1,4 +1,4 @@
-"""Accounts: a table for the service, and for a host that has none yet."""
+"""Accounts, for the service and for applications without an accounts table."""
 
 from __future__ import annotations
 

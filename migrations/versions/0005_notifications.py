@@ -1,4 +1,4 @@
-"""Notifications, the inbox, and what is to be delivered."""
+"""Notifications, the inbox and deliveries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A logout on the account's row, so that it outlives the keystore's memory."""
+"""The time of the last sign-out of an account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a broadcast stood when it was last counted, so that a page of them need not count them all."""
+"""Stored delivery counts of broadcasts, for fast lists."""
 
 from __future__ import annotations
 

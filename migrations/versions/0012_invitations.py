@@ -1,4 +1,4 @@
-"""Invitations into a workspace, and whom a workspace counts against."""
+"""Invitations to workspaces, and the account whose quota a workspace uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts whose address is still to be proven; unset for all that are there."""
+"""Accounts with an unverified email address; existing accounts are verified."""
 
 from __future__ import annotations
 

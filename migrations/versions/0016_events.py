@@ -1,4 +1,4 @@
-"""Who did what: a row for each deed, without foreign keys, so that it outlives what it names."""
+"""Audit log, without foreign keys: entries remain when rows that they name are deleted."""
 
 from __future__ import annotations
 

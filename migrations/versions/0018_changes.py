@@ -1,4 +1,4 @@
-"""Where an account's owner lives and what they read, changes of their address, and their going."""
+"""Locale and time zone of accounts, changes of email address, and account deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies that accounts have asked for, of all that is held of them."""
+"""Data exports of accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-ins as rows, which can be listed and ended."""
+"""Sessions."""
 
 from __future__ import annotations
 

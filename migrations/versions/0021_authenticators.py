@@ -1,4 +1,4 @@
-"""Second factors: authenticators, recovery codes, and devices that are not asked for one."""
+"""Authenticators, recovery codes and trusted devices (MFA)."""
 
 from __future__ import annotations
 

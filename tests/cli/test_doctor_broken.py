@@ -1,4 +1,4 @@
-"""Configurations that are broken deliberately: the doctor names what is wrong with each."""
+"""The doctor names the error of each wrong configuration."""
 
 from __future__ import annotations
 

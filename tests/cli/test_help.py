@@ -47,7 +47,7 @@ def test_option_has_a_sentence_and_argument_is_explained(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_takes_json(name: str) -> None:
-    """An export has a format of its own."""
+    """`accounts export` has its own formats."""
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
     assert ("--json" in options) is (name != "accounts export")
 
