@@ -7,6 +7,7 @@ from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
 from ..core.context import BasicService, report_action
 from ..core.db.transaction import after_commit, release, transaction
+from ..core.errors import Invalid
 from ..delivery.mail.one_off import OwnerMail
 from .actions import PASSWORD_RESET, PASSWORD_RESET_REQUESTED
 from .errors import InactiveAccount, InvalidProof
@@ -69,8 +70,12 @@ class Recovery(BasicService):
             raise InactiveAccount(note=note)
         account_id, former, email = account.id, account.password_hash, account.email
         release(self.session)
-        self.accounts.passwords.rules.check(new_password, email, "new_password")
-        password_hash = self.accounts.passwords.hash(new_password)
+        passwords = self.accounts.passwords
+        passwords.rules.check(new_password, email, "new_password")
+        # The user may reset the password because another person knows it.
+        if former is not None and passwords.matches(new_password, former):
+            raise Invalid.about("new_password", "Must be another one than before.")
+        password_hash = passwords.hash(new_password)
         with transaction(self.session) as session:
             changed = set_password(self.accounts, account_id, former, password_hash)
             if changed is None:

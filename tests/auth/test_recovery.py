@@ -148,6 +148,14 @@ def test_reset_revokes_tokens_and_notifies_the_owner(
     assert NEW not in mails.sent[-1].text
 
 
+def test_reset_to_the_former_password_is_rejected_and_the_token_stays_valid(
+    api: Api, ada: Person, mails: MailOutbox
+) -> None:
+    token, _ = ask(api, mails)
+    assert reset(api, token, 422, new_password=PASSWORD).faults == ["json:new_password"]
+    reset(api, token)
+
+
 def test_code_needs_the_email_and_token_does_not(api: Api, ada: Person, mails: MailOutbox) -> None:
     token, code = ask(api, mails)
     verify(api, token, email=None)
