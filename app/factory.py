@@ -177,9 +177,9 @@ def _mount(app: Flask, chosen: LoadedSettings) -> None:
 
 def _show_error_page(error: HTTPException) -> Any:
     """Show an error page to browsers for errors outside of Frontdesk's routes."""
-    from .console.errors import answer_elsewhere
+    from .console.errors import handle_unrouted
 
-    return answer_elsewhere(error)
+    return handle_unrouted(error)
 
 
 def _default_settings() -> ServiceSettings:

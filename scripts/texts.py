@@ -1,7 +1,7 @@
 """`make texts`: extracts the console's texts for translators, and compiles the translations.
 
 A language is a folder: `app/console/translations/de/LC_MESSAGES/console.po`, which starts as a copy
-of `console.pot`. Templates and code mark texts with `_("…")`; errors have theirs in their classes.
+of `console.pot`. Templates and code mark texts with `_("…")`; errors have titles in their classes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .environment import ROOT
 
 FOLDER = ROOT / "app" / "console" / "translations"
 TEMPLATE = FOLDER / "console.pot"
-_KEYWORDS = {"_": None, "_n": (1, 2), "later": None}
+_KEYWORDS = {"_": None, "_n": (1, 2), "mark": None}
 _TEMPLATES = [("**.html", "jinja2.ext:babel_extract")]
 _MODULES = [("**.py", "python")]
 
@@ -38,7 +38,7 @@ def extract() -> bytes:
     texts."""
     catalog = Catalog(project="Frontdesk", charset="utf-8")
     for text, where in sorted(
-        [*_marked_texts(), *_error_details(), *_titles()], key=lambda found: str(found[0])
+        [*_marked_texts(), *_error_titles(), *_titles()], key=lambda found: str(found[0])
     ):
         catalog.add(text, locations=[(where, 0)])
     file = BytesIO()
@@ -62,12 +62,12 @@ def _marked_texts() -> Iterator[tuple[str | tuple[str, ...], str]]:
             yield text, str((folder / name).relative_to(ROOT))
 
 
-def _error_details() -> Iterator[tuple[str, str]]:
-    """Yield the `detail` of each problem class."""
+def _error_titles() -> Iterator[tuple[str, str]]:
+    """Yield the title of each problem class."""
     for path in sorted((ROOT / "app").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
-                yield from ((text, str(path.relative_to(ROOT))) for text in _details(node))
+                yield from ((text, str(path.relative_to(ROOT))) for text in _class_titles(node))
 
 
 def _titles() -> Iterator[tuple[str, str]]:
@@ -78,12 +78,12 @@ def _titles() -> Iterator[tuple[str, str]]:
                 yield each.title, package.__name__.replace(".", "/") + ".py"
 
 
-def _details(kind: ast.ClassDef) -> Iterator[str]:
+def _class_titles(kind: ast.ClassDef) -> Iterator[str]:
     for each in kind.body:
         match each:
             case (
-                ast.Assign(targets=[ast.Name(id="detail")], value=ast.Constant(value=str(text)))
-                | ast.AnnAssign(target=ast.Name(id="detail"), value=ast.Constant(value=str(text)))
+                ast.Assign(targets=[ast.Name(id="title")], value=ast.Constant(value=str(text)))
+                | ast.AnnAssign(target=ast.Name(id="title"), value=ast.Constant(value=str(text)))
             ):
                 yield text
 

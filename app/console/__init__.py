@@ -1,1 +1,1 @@
-"""Pages for the visitor, the account's owner and the admin."""
+"""The console: pages for visitors, account owners and admins."""

@@ -1,10 +1,8 @@
-"""Console forms and pages call the API's own views, in this process.
+"""Console forms and pages call the API's views in-process.
 
-A form therefore passes the same decorators, schemas, limits and services as the route of the API,
-and can do nothing that the API would reject.
+A form therefore passes the same decorators, schemas, rate limits and services as the API route, and
+can do nothing that the API would reject.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -31,10 +29,10 @@ from ..core.types import JsonObject, Values
 from ..core.web.operation import View, find_operation, operation
 from ..core.web.problems import known_problem
 from ..core.web.request_data import RequestDataSource, override_request_data
-from .forms import note_refusal
+from .forms import remember_rejection
 
-# No error of the form: the user must sign in, re-authenticate or show another factor first.
-LEADS_AWAY = (
+# Not errors of the form: the user must sign in, re-authenticate or pass another factor first.
+SIGN_IN_PROBLEMS = (
     InvalidCredentials,
     LoggedOut,
     FreshSignInRequired,
@@ -58,12 +56,12 @@ class ApiCall:
 
         The body and query are made of the form's fields; `json` and `query` replace them.
         """
-        given = {"json": json, "form": json, "query": query}
+        data = {"json": json, "form": json, "query": query}
 
         def present(place: str, schema: Schema) -> Any:
-            own = given.get(place)
-            if own is not None:
-                return own
+            replaced = data.get(place)
+            if replaced is not None:
+                return replaced
             return body_of(schema, request.form)
 
         return _data(_call(self.view, present, {**self.path, **path}))
@@ -78,63 +76,64 @@ class ListPage(NamedTuple):
     """One page of a list."""
 
     rows: list[JsonObject]
-    # The query of the next page; empty on the last one.
-    further: Mapping[str, str]
+    # The query of the next page; empty on the last page.
+    next_query: Mapping[str, str]
 
 
 def list_from_api(view: View, *, query: Values | None = None, **path: object) -> ListPage:
     """Return one page of a list of the API, with the query of the next page."""
     response = _call(view, lambda place, schema: query or {}, path)
     link, _, _ = response.headers.get("Link", "").removeprefix("<").partition(">")
-    asked = parse_qs(urlsplit(link).query)
-    further = {name: asked[name][-1] for name in ("after", "offset") if name in asked}
-    return ListPage(orjson.loads(response.get_data()), further)
+    query_of_link = parse_qs(urlsplit(link).query)
+    names = [name for name in ("after", "offset") if name in query_of_link]
+    next_query = {name: query_of_link[name][-1] for name in names}
+    return ListPage(orjson.loads(response.get_data()), next_query)
 
 
-def show_form_again(refused: View | None) -> Callable[[View], View]:
+def show_form_again(form_page: View | None) -> Callable[[View], View]:
     """Decorate a form that calls no view of the API; `calls_api` includes this decorator.
 
-    `refused` is the page that the form is on: it is shown again with the input and the errors. The
-    page declares its own access rule, since a form may be rejected before the API view's rule runs.
+    `form_page` is the page with the form: it is shown again with the input and the errors. The page
+    declares its own access rule, since a form may be rejected before the API view's rule runs.
     """
-    described = None if refused is None else find_operation(refused)
-    if refused is not None and (described is None or not described.guard):
-        raise SetupError(f"{refused.__name__} does not say who may see it")
+    described = None if form_page is None else find_operation(form_page)
+    if form_page is not None and (described is None or not described.guard):
+        raise SetupError(f"{form_page.__name__} has no authorization decorator")
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def go_or_show(*given: object, **path: object) -> Any:
+        def call_or_show_page(*args: object, **path: object) -> Any:
             try:
-                return view(*given, **path)
+                return view(*args, **path)
             except Exception as error:
                 problem = error if isinstance(error, Problem) else known_problem(error)
                 if problem is None:
                     raise
-                if refused is None or isinstance(problem, LEADS_AWAY):
+                if form_page is None or isinstance(problem, SIGN_IN_PROBLEMS):
                     raise problem from error
-                return _form_with_errors(refused, path, problem)
+                return _form_with_errors(form_page, path, problem)
 
-        return go_or_show
+        return call_or_show_page
 
     return decorate
 
 
-def calls_api(view: View, *, refused: View | None = None) -> Callable[[View], View]:
+def calls_api(view: View, *, form_page: View | None = None) -> Callable[[View], View]:
     """Decorate a form with the API's view that it calls; the form receives an `ApiCall` first.
 
-    `refused` is the page that the form is on, see `show_form_again`.
+    `form_page` is the page with the form, see `show_form_again`.
     """
 
     def decorate(form: View) -> View:
         @wraps(form)
-        def call_then_go(**path: object) -> Any:
-            return shown(ApiCall(view, path), **path)
+        def call_form(**path: object) -> Any:
+            return guarded(ApiCall(view, path), **path)
 
-        shown = show_form_again(refused)(form)
-        own = operation(call_then_go)
-        own.hidden = True
-        own.calls = view
-        return call_then_go
+        guarded = show_form_again(form_page)(form)
+        described = operation(call_form)
+        described.hidden = True
+        described.calls = view
+        return call_form
 
     return decorate
 
@@ -146,7 +145,7 @@ def called_view(form: View) -> View | None:
 
 
 def report(problem: Problem) -> None:
-    """Write a refusal to the security log and the audit log."""
+    """Write a rejected request to the security log and the audit log."""
     find_context().get(RejectionLog).log(problem)
 
 
@@ -172,14 +171,14 @@ def _check_available(needs: type[Any]) -> None:
     context.get(needs)
 
 
-def _form_with_errors(refused: View, path: Values, problem: Problem) -> Response:
-    note_refusal(problem)
+def _form_with_errors(form_page: View, path: Values, problem: Problem) -> Response:
+    remember_rejection(problem)
     # The page may have many forms: pass only the path variables that it takes.
-    taken = signature(refused).parameters
+    taken = signature(form_page).parameters
     try:
-        response: Response = refused(**{name: path[name] for name in path if name in taken})
+        response: Response = form_page(**{name: path[name] for name in path if name in taken})
     except Problem:
-        # The sender may not see this page: respond with the problem alone.
+        # The caller may not see this page: respond with the problem only.
         raise problem from None
     report(problem)
     response.status_code = problem.status
@@ -193,6 +192,7 @@ Form = MultiDict[str, str]
 
 
 def body_of(schema: Schema, form: Form, prefix: str = "") -> JsonObject:
+    """Return the fields of a form as the body or query that the schema describes."""
     body: JsonObject = {}
     for name, field in schema.load_fields.items():
         key = field.data_key or name
@@ -207,7 +207,7 @@ _ABSENT = object()
 
 def _value(field: fields.Field[Any], form: Form, name: str) -> Any:
     if isinstance(field, fields.Nested):
-        if not (field.required or any(each.startswith(f"{name}.") for each in form)):
+        if not (field.required or any(key.startswith(f"{name}.") for key in form)):
             return _ABSENT
         return body_of(field.schema, form, f"{name}.")
     if name not in form:
@@ -221,10 +221,10 @@ def _value(field: fields.Field[Any], form: Form, name: str) -> Any:
         return value
     if field.allow_none:
         return None
-    # What must be there is told to be empty, in the schema's own words.
+    # The schema reports an empty required field.
     return value if field.required else _ABSENT
 
 
 def _text(value: str) -> str:
-    """Browsers send a line's end as two characters."""
+    """Return the text with `\n` as line ends; browsers send `\r\n`."""
     return value.replace("\r\n", "\n")

@@ -1,5 +1,7 @@
-"""The pages' own files. Their address changes with their content, so that a browser keeps them for
-good and asks for none twice."""
+"""Static files of the console.
+
+Their URL contains a digest of their content, so browsers can cache them forever.
+"""
 
 import gzip
 from functools import cache
@@ -16,13 +18,13 @@ from ..delivery.mail.templates import Templates
 
 FOLDER = Path(__file__).parent / "static"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-_KEPT = "public, max-age=31536000, immutable"
+_CACHE_FOREVER = "public, max-age=31536000, immutable"
 
 
 class Asset(NamedTuple):
     body: bytes
-    zipped: bytes
-    kind: str
+    compressed: bytes
+    mimetype: str
 
 
 @anyone
@@ -31,15 +33,15 @@ def static_asset(digest: str, name: str) -> Response:
     found = assets().get(name)
     if found is None:
         raise NotFound
-    # Of an older page, or a newer one while a new version goes out: never kept for what it is not.
-    kept = _KEPT if digest == version() else "no-cache"
-    return _sent(found, kept)
+    # The digest of another version, during a deployment: not cached under the wrong URL.
+    cache_control = _CACHE_FOREVER if digest == version() else "no-cache"
+    return _asset_response(found, cache_control)
 
 
 @anyone
 @hidden
 def brand_css() -> Response:
-    """The brand's own colour, which mails have too."""
+    """Return the brand's colors as CSS; emails have the same colors."""
     brand = service(Templates).brand
     text = f":root{{--fd-accent:{brand.COLOR};--fd-on-accent:{brand.TEXT_COLOR}}}\n"
     return Response(text, mimetype="text/css", headers={"Cache-Control": "public, max-age=300"})
@@ -58,15 +60,14 @@ def version() -> str:
 
 def _read(path: Path) -> Asset:
     body = path.read_bytes()
-    kind = _TYPES[path.suffix]
-    return Asset(body, gzip.compress(body, 9, mtime=0), kind)
+    return Asset(body, gzip.compress(body, 9, mtime=0), _TYPES[path.suffix])
 
 
-def _sent(asset: Asset, kept: str) -> Response:
-    takes_zipped = "gzip" in request.headers.get("Accept-Encoding", "")
-    response = Response(asset.zipped if takes_zipped else asset.body, mimetype=asset.kind)
-    response.headers["Cache-Control"] = kept
+def _asset_response(asset: Asset, cache_control: str) -> Response:
+    accepts_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
+    response = Response(asset.compressed if accepts_gzip else asset.body, mimetype=asset.mimetype)
+    response.headers["Cache-Control"] = cache_control
     response.vary.add("Accept-Encoding")
-    if takes_zipped:
+    if accepts_gzip:
         response.headers["Content-Encoding"] = "gzip"
     return response

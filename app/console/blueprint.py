@@ -17,26 +17,26 @@ from ..core.types import SignalOptions
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import SAFE_METHODS, Operation, View, operation
 from ..core.web.pages import protect_page
-from .desk import Desk
 from .host_pages import HostConsole, add_host_pages
+from .resources import ConsoleResources
 from .routes import ROUTES
 
-# Nothing inline and nothing from anywhere else; `blob:` is a picture before it is sent. Frames hold
-# mails: the policy of the page that came first holds for all that are swapped into it.
+# Nothing inline and nothing from other sites. `blob:` is for a picture before its upload, frames
+# show emails. The policy of the first page applies to all pages that htmx swaps into it.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
     " connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
-# Shorter ones do not fit into fewer packets for it.
-COMPRESSED_FROM = 1000
+# Compression saves no packets for shorter pages.
+MIN_COMPRESSED_SIZE = 1000
 
 
 class LazyView:
-    """A view that is loaded by its first request: pages are many, and most processes show few."""
+    """A view that its first request imports, because most processes serve few of the pages."""
 
     def __init__(self, reference: str) -> None:
-        """`owner.inbox.dashboard`: a module of this package, and a function in it."""
+        """`reference`: a module of this package and a function, such as `owner.inbox.dashboard`."""
         self.module, _, self.__name__ = reference.rpartition(".")
 
     def __call__(self, *args: object, **values: object) -> Any:
@@ -49,7 +49,7 @@ class LazyView:
 
     @property
     def _frontdesk_operation(self) -> Operation:
-        """What tests and documents ask of every view."""
+        """The operation of the view, for tests and for documentation."""
         return operation(self.view)
 
 
@@ -58,28 +58,28 @@ class Console(Blueprint):
         super().register(app, options)
         context = app.extensions[EXTENSION]
         add_host_pages(app, context.get(HostConsole), self.name, options)
-        add_mail_paths(app, context, self.name, options)
+        add_email_paths(app, context, self.name, options)
         add_callback(context, options)
 
 
 def assemble(context: Context) -> None:
     if context.settings.of(AuthSettings).COOKIE_SESSIONS == "off":
         raise SetupError(
-            "The console signs in by a cookie: set AUTH.COOKIE_SESSIONS to `on`, or to `alone`"
-            " where its pages alone do."
+            "The console needs cookie sessions: set AUTH.COOKIE_SESSIONS to `on`, or to `alone`"
+            " if only its pages use cookies."
         )
     if context.tables.account_model is not None:
-        # The pages need its services also where an application does not mount its blueprint.
+        # The pages use its services even if the application does not mount its blueprint.
         administration(context)
-    context.add(Desk(context))
-    context.contributions.when_serving.append(lambda: _tell_of_first_root(context))
+    context.add(ConsoleResources(context))
+    context.contributions.when_serving.append(lambda: _log_missing_root(context))
 
 
-def _tell_of_first_root(context: Context) -> None:
-    # Here and not above: commands and tests never serve.
-    from .first_run.telling import tell_beside
+def _log_missing_root(context: Context) -> None:
+    # Imported here, because commands and tests never serve.
+    from .first_run.startup import start_logging_thread
 
-    tell_beside(context.app)
+    start_logging_thread(context.app)
 
 
 blueprint = Console(
@@ -88,31 +88,30 @@ blueprint = Console(
 for method, rule, reference in ROUTES:
     blueprint.add_url_rule(rule, view_func=LazyView(reference), methods=[method])
 for kind, name in (
-    (Problem, "answer_problem"),
-    (HTTPException, "answer_http_exception"),
-    (InternalServerError, "answer_exception"),
-    (Exception, "answer_exception"),
+    (Problem, "handle_problem"),
+    (HTTPException, "show_http_exception"),
+    (InternalServerError, "handle_exception"),
+    (Exception, "handle_exception"),
 ):
     blueprint.register_error_handler(kind, LazyView(f"errors.{name}"))
 
 
 @blueprint.before_request
-def refuse_other_sites() -> None:
-    """The routes that anyone may use too: another site's page could ask for somebody's mail."""
+def reject_cross_site_requests() -> None:
+    """Reject forms of other sites, also on public routes, which can send an email to a user."""
     if request.method not in SAFE_METHODS:
-        # Here and not above: a process may never show a page.
+        # Imported here, because a process may never render a page.
         from ..auth.sessions.cookie_sessions import CookieSessions
 
         service(CookieSessions).cross_site.check(request)
 
 
 @blueprint.after_request
-def dress(response: Response) -> Response:
+def add_page_headers(response: Response) -> Response:
     headers = response.headers
     headers.setdefault("Content-Security-Policy", POLICY)
     if request.method not in SAFE_METHODS:
-        # A page that answers a form has no address of its own: the one it was on can be loaded
-        # again, and this one cannot.
+        # The response to a form cannot be reloaded: the browser keeps the URL of the form's page.
         headers.setdefault("HX-Push-Url", "false")
     protect_page(response)
     if response.mimetype == "text/html":
@@ -122,9 +121,9 @@ def dress(response: Response) -> Response:
 
 
 def _compress(response: Response) -> None:
-    """No page holds a secret beside what a stranger could have put into it."""
+    """Compress a page; no page combines a secret with text that an attacker can choose."""
     body = response.get_data()
-    if len(body) < COMPRESSED_FROM or "Content-Encoding" in response.headers:
+    if len(body) < MIN_COMPRESSED_SIZE or "Content-Encoding" in response.headers:
         return
     response.vary.add("Accept-Encoding")
     if "gzip" in request.headers.get("Accept-Encoding", ""):
@@ -132,26 +131,28 @@ def _compress(response: Response) -> None:
         response.headers["Content-Encoding"] = "gzip"
 
 
-# By the setting that has the path which the mail's link leads to.
-_PAGES = {
+# The pages of emailed links, by the setting with the path of the link.
+_EMAIL_PAGES = {
     "PASSWORD_RECOVERY_PATH": ("/forgot", "visitor.recovery.forgot_page"),
     "PASSWORD_RESET_PATH": ("/reset", "visitor.recovery.reset_page"),
     "VERIFICATION_PATH": ("/verify", "visitor.register.verify_page"),
-    "EMAIL_CHANGE_PATH": ("/confirm-email", "visitor.mailed_links.confirm_email_page"),
-    "EMAIL_UNDO_PATH": ("/undo-email", "visitor.mailed_links.undo_email_page"),
-    "ACCOUNT_RESTORE_PATH": ("/keep-account", "visitor.mailed_links.keep_account_page"),
+    "EMAIL_CHANGE_PATH": ("/confirm-email", "visitor.email_links.confirm_email_page"),
+    "EMAIL_UNDO_PATH": ("/undo-email", "visitor.email_links.undo_email_page"),
+    "ACCOUNT_RESTORE_PATH": ("/keep-account", "visitor.email_links.keep_account_page"),
 }
 _CALLBACK = "/sign-in/provider/callback"
 
 
-def add_mail_paths(app: App, context: Context, name: str, options: SignalOptions) -> None:
-    """Where the settings have another path than the page: the same page there too. In a host's
-    application only under the console's own address, for all others are the host's."""
+def add_email_paths(app: App, context: Context, name: str, options: SignalOptions) -> None:
+    """Add the pages of emailed links at the paths in the settings, if these differ.
+
+    In an application only paths below the console's own are added; the others belong to it.
+    """
     auth, prefix = context.settings.of(AuthSettings), _prefix(options)
-    for setting, (own, reference) in _PAGES.items():
+    for setting, (own, reference) in _EMAIL_PAGES.items():
         path, view = getattr(auth, setting), LazyView(reference)
         endpoint = f"{options.get('name', name)}.{view.__name__}_elsewhere"
-        # As a mail links to it with a client named, and without.
+        # The path of links with and without `CORE__CLIENT_HOST`.
         for address in dict.fromkeys((path, f"{prefix}{path}")):
             is_free = context.owns_application or address.startswith(f"{prefix}/")
             if is_free and address != f"{prefix}{own}":
@@ -159,7 +160,7 @@ def add_mail_paths(app: App, context: Context, name: str, options: SignalOptions
 
 
 def add_callback(context: Context, options: SignalOptions) -> None:
-    """An identity provider may lead back to our own page."""
+    """Allow the console's own redirect URI for the identity provider."""
     from ..auth.idp.redirects import RedirectUris
 
     url = context.settings.core.PUBLIC_URL

@@ -1,4 +1,4 @@
-"""Cookies of the console, for this host and TLS alone; the colour scheme is stored in one."""
+"""Cookies of the console, which are bound to this host and to TLS, and the color scheme."""
 
 from flask import Response, request
 
@@ -6,8 +6,10 @@ from ..auth.sessions.cookies import is_plain
 
 
 def cookie_name(name: str) -> str:
-    """`__Host-` and the name. In debug mode without TLS the name alone, because a browser rejects
-    a cookie with this prefix on a page that has no TLS."""
+    """Return the name with the prefix `__Host-`.
+
+    In debug mode without TLS there is no prefix: browsers reject such cookies without TLS.
+    """
     return name if is_plain(request) else f"__Host-{name}"
 
 
@@ -39,14 +41,16 @@ _A_YEAR = 365 * 24 * 3600
 
 
 def theme() -> str | None:
-    """None: the browser's own colour scheme. A cookie from before the prefix still counts, until
-    the visitor chooses again."""
+    """Return the chosen color scheme; None means the browser's.
+
+    A cookie without the prefix, from an earlier version, is valid until the visitor chooses again.
+    """
     chosen = read_cookie(NAME) or request.cookies.get(NAME)
     return chosen if chosen in THEMES else None
 
 
 def theme_cookie() -> str:
-    """The name that the script writes too (static/forms.js)."""
+    """Return the name of the cookie, which the script also writes (static/forms.js)."""
     return cookie_name(NAME)
 
 

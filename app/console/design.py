@@ -1,4 +1,4 @@
-"""The page that shows what pages are made of: the design system, while one develops."""
+"""The page that shows all components of the design system, for developers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,37 +10,39 @@ from flask import Response, current_app
 from ..core.context import find_context
 from ..core.errors import NotFound
 from ..core.web.operation import anyone, hidden
-from .pages import page
+from .pages import render_page
 
-# E-mail, name, role, status and its kind, and how long ago they were here.
+# Email, name, role, status with its kind, and the time since the last sign-in.
 _PEOPLE = (
     ("ada@example.com", "Ada Lovelace", "admin", "active", "good", timedelta(minutes=4)),
     ("grace@example.com", "Grace Hopper", "user", "suspended", "bad", timedelta(hours=5)),
     ("a.long.address@department.example.org", "", "user", "unconfirmed", "warn", timedelta(40)),
 )
 
+_ERRORS = {"email": "Enter a valid email address.", "password": "This password is easily guessed."}
+
 
 @anyone
 @hidden
 def design() -> Response:
-    # Tests take its picture.
+    # Tests take screenshots of this page.
     if not (current_app.debug or current_app.testing):
         raise NotFound
     now = find_context().clock.now()
-    return page(
+    return render_page(
         "design.html",
-        filled=ShownForm({}),
-        refused=ShownForm({"email": "This is not an address.", "password": "Is easily guessed."}),
+        filled=SampleForm({}),
+        rejected=SampleForm(_ERRORS),
         people=[(*person[:-1], now - person[-1]) for person in _PEOPLE],
         days=[(f"{day} Mar", 20 + day * 37 % 50, day * 5 % 9) for day in range(1, 15)],
     )
 
 
 @dataclass(frozen=True)
-class ShownForm:
-    """A form as its fields ask for it, with faults that nobody made."""
+class SampleForm:
+    """The state of a form with sample values and errors."""
 
-    faults: dict[str, str]
+    errors: dict[str, str]
 
     def value(self, _name: str, default: object = "") -> Any:
         return default
@@ -49,4 +51,4 @@ class ShownForm:
         return list(default)
 
     def error(self, name: str) -> str | None:
-        return self.faults.get(name)
+        return self.errors.get(name)

@@ -1,4 +1,4 @@
-"""Errors as pages. The API goes on answering problem documents."""
+"""Error pages. The API responds with problem documents instead."""
 
 import logging
 from http import HTTPStatus
@@ -23,47 +23,49 @@ from ..core.errors import Problem
 from ..core.request import request_id
 from ..core.web.problems import handle_http_exception, known_problem
 from .api_calls import report
-from .blueprint import dress
-from .texts import _, words_of
-from .ways import go_to, is_part, own_address, page_before, to
+from .blueprint import add_page_headers
+from .links import current_path, is_fragment_request, link_to, previous_path, redirect
+from .texts import _, message_for
 
 log = logging.getLogger(__name__)
 
 _SIGN_IN = (InvalidCredentials, LoggedOut)
-_SHOW_ONCE_MORE = (FreshSignInRequired, ReauthenticationRequired)
+_REAUTHENTICATE = (FreshSignInRequired, ReauthenticationRequired)
 
 
-def answer_problem(problem: Problem) -> Response:
+def handle_problem(problem: Problem) -> Response:
     report(problem)
     if isinstance(problem, _SIGN_IN):
-        shut_out = _shut_out()
-        if shut_out is None:
-            return _lead_to(".sign_in_page")
-        problem = shut_out
-    if isinstance(problem, _SHOW_ONCE_MORE):
-        return _lead_to(".confirm_page", factors="2" if "acr_values" in problem.members else None)
+        inactive = _find_inactive_account()
+        if inactive is None:
+            return _redirect_and_return(".sign_in_page")
+        problem = inactive
+    if isinstance(problem, _REAUTHENTICATE):
+        return _redirect_and_return(
+            ".confirm_page", factors="2" if "acr_values" in problem.members else None
+        )
     if isinstance(problem, SecondFactorRequired):
-        from .visitor.second_step import ask_for_factor
+        from .visitor.mfa_sign_in import ask_for_factor
 
         return ask_for_factor(problem)
     if isinstance(problem, EnrolmentRequired):
-        from .visitor.second_step import ask_for_enrolment
+        from .visitor.mfa_sign_in import ask_for_enrolment
 
         return ask_for_enrolment(problem)
-    return error_page(problem.status, words_of(problem), problem.headers.get("Retry-After"))
+    return error_page(problem.status, message_for(problem), problem.headers.get("Retry-After"))
 
 
-def _shut_out() -> Problem | None:
-    """Where whoever was signed in here has an account that is not active any more: to be asked for
-    a password would tell them nothing."""
+def _find_inactive_account() -> Problem | None:
+    """Return the problem of a session whose account is no longer active, instead of a sign-in."""
     account_id = service(CookieSessions).find_account_id(request)
     account = None if account_id is None else service(Accounts).by_id(account_id)
     if account is None or service(Accounts).is_active(account):
         return None
-    return AccountDeleting() if account.status == DELETING else InactiveCaller()
+    kind = AccountDeleting if account.status == DELETING else InactiveCaller
+    return kind(note={"account_id": account.id})
 
 
-def answer_http_exception(error: HTTPException) -> Response:
+def show_http_exception(error: HTTPException) -> Response:
     response = error.response
     if isinstance(response, Response):
         return response
@@ -74,42 +76,43 @@ def answer_http_exception(error: HTTPException) -> Response:
     return error_page(status, _(HTTPStatus(status).phrase))
 
 
-def answer_exception(error: Exception) -> Response:
+def handle_exception(error: Exception) -> Response:
     problem = known_problem(error)
     if problem is None:
         log.error("Unhandled %s on %s", type(error).__name__, request.path, exc_info=error)
         problem = Problem()
-    return answer_problem(problem)
+    return handle_problem(problem)
 
 
 def error_page(status: int, text: str, retry_after: str | None = None) -> Response:
-    from .pages import page
+    from .pages import render_page
 
-    response = page("error.html", status=status, number=status, text=text, request_id=request_id())
+    response = render_page(
+        "error.html", status=status, number=status, text=text, request_id=request_id()
+    )
     if retry_after:
         response.headers["Retry-After"] = retry_after
-    if is_part():
-        # In the place of the page, and not of the part that was asked for.
+    if is_fragment_request():
+        # The error page replaces the whole page, not only the part.
         response.headers.update({"HX-Retarget": "body", "HX-Reswap": "innerHTML"})
     return response
 
 
-def _lead_to(endpoint: str, **values: str | None) -> Response:
-    """Away, and back to the page that was asked for, or whose form it was."""
-    is_page = request.method == "GET" and not is_part()
-    back = own_address() if is_page else page_before()
-    path = to(endpoint, next=back or None, **values)
-    if is_part():
-        # A part of a page was asked for; what comes now is a whole one.
+def _redirect_and_return(endpoint: str, **values: str | None) -> Response:
+    """Redirect to a page that returns to the requested page or to the page of the form."""
+    is_page = request.method == "GET" and not is_fragment_request()
+    return_path = current_path() if is_page else previous_path()
+    path = link_to(endpoint, next=return_path or None, **values)
+    if is_fragment_request():
+        # A script requested a part of a page, but the target is a whole page.
         return Response(status=401, headers={"HX-Redirect": path})
-    return go_to(path)
+    return redirect(path)
 
 
-def answer_elsewhere(error: HTTPException) -> Response:
-    """Answer where the whole service has no route: a page for a browser, and a problem document for
-    requests to the API and for programs."""
+def handle_unrouted(error: HTTPException) -> Response:
+    """Handle a path without a route: a page for browsers, a problem document for programs."""
     prefix = find_context().settings.core.API_V1_STR
-    is_of_api = f"{request.path}/".startswith(f"{prefix}/")
-    if is_of_api or "text/html" not in request.headers.get("Accept", ""):
+    is_api_path = f"{request.path}/".startswith(f"{prefix}/")
+    if is_api_path or "text/html" not in request.headers.get("Accept", ""):
         return handle_http_exception(error)
-    return dress(answer_http_exception(error))
+    return add_page_headers(show_http_exception(error))

@@ -1,7 +1,8 @@
-"""What a form shows again when it was refused: what was typed, and what is wrong with it."""
+"""The state of a form: the input and the errors that a rejected form shows again."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,29 +11,29 @@ from flask import request
 from markupsafe import Markup
 
 from ..core.errors import Fault, Problem
-from .texts import _, words_of
+from .texts import _, mark, message_for
 
-_REFUSED = "frontdesk_refused"
+_REJECTED = "frontdesk_rejected"
 
 
 @dataclass(frozen=True)
-class RefusedForm:
-    # The endpoint of the form's action, without the blueprint's name.
+class RejectedForm:
+    # The endpoint of the form's action without the name of the blueprint.
     action: str
     problem: Problem
 
 
-def note_refusal(problem: Problem) -> None:
-    setattr(request, _REFUSED, RefusedForm(_own_name(request.endpoint or ""), problem))
+def remember_rejection(problem: Problem) -> None:
+    setattr(request, _REJECTED, RejectedForm(_endpoint_name(request.endpoint or ""), problem))
 
 
 def form_state(action: str) -> FormState:
-    refused: RefusedForm | None = getattr(request, _REFUSED, None)
-    is_this = refused is not None and refused.action == _own_name(action)
-    return FormState(refused.problem if refused is not None and is_this else None)
+    rejected: RejectedForm | None = getattr(request, _REJECTED, None)
+    is_this = rejected is not None and rejected.action == _endpoint_name(action)
+    return FormState(rejected.problem if rejected is not None and is_this else None)
 
 
-def _own_name(endpoint: str) -> str:
+def _endpoint_name(endpoint: str) -> str:
     return endpoint.rpartition(".")[2]
 
 
@@ -52,39 +53,183 @@ class FormState:
         return list(default) if self.problem is None else request.form.getlist(name)
 
     def error(self, name: str) -> str | None:
-        """Of a field by its name, and of what lies within it."""
+        """Return the errors of a field and of the fields within it."""
         self._shown.add(name)
-        found = [fault.message for fault in self._faults() if _is_of(fault, name)]
-        return Markup(" ").join(_(text) for text in found) or None
+        found = [field_error(fault) for fault in self._faults() if _belongs_to(fault, name)]
+        return Markup(" ").join(found) or None
 
     @property
     def message(self) -> str | None:
-        """What is wrong with all of it; a form shows it once and above its fields."""
+        """The error above the fields of the form."""
         if self.problem is None:
             return None
-        if self.problem.faults:
-            return _("Check the fields below.")
-        return words_of(self.problem)
+        if not self.problem.faults:
+            return message_for(self.problem)
+        if len(self.other_errors) == len(self.problem.faults):
+            return _("Some values are invalid.")
+        return _("Check the fields below.")
 
     @property
     def code(self) -> str:
-        """The API's word for it, for pages that offer what to do about it."""
+        """The code of the error, for pages that offer a solution."""
         return "" if self.problem is None else self.problem.code
 
     @property
-    def elsewhere(self) -> list[str]:
-        """Faults of what the form has no field for: asked for below its fields."""
+    def other_errors(self) -> list[str]:
+        """The errors of fields that the form does not show; read it after the fields."""
         return [
-            Markup("{}: {}").format(fault.field, _(fault.message))
-            if fault.field
-            else _(fault.message)
+            labeled_error(fault)
             for fault in self._faults()
-            if not any(_is_of(fault, name) for name in self._shown)
+            if not any(_belongs_to(fault, name) for name in self._shown)
         ]
 
     def _faults(self) -> Iterator[Fault]:
         yield from self.problem.faults if self.problem is not None else ()
 
 
-def _is_of(fault: Fault, name: str) -> bool:
+def _belongs_to(fault: Fault, name: str) -> bool:
     return fault.field == name or fault.field.startswith(f"{name}.")
+
+
+# Messages of the API's schemas, and what a page says instead.
+_ERRORS = tuple(
+    (re.compile(pattern), text)
+    for pattern, text in (
+        (
+            r"(Missing data for required field|Field may not be null|Must not be blank)\.",
+            mark("This field is required."),
+        ),
+        (
+            r"Length must be between (?P<min>\d+) and (?P<max>\d+)\.",
+            mark("Enter {min} to {max} characters."),
+        ),
+        (r"Longer than maximum length (?P<max>\d+)\.", mark("Enter at most {max} characters.")),
+        (r"Shorter than minimum length (?P<min>\d+)\.", mark("Enter at least {min} characters.")),
+        (r"Not a valid ([a-z]+ )?(date|datetime)\.", mark("Enter a valid date.")),
+        (r"Not a valid (integer|number)\.", mark("Enter a number.")),
+        (r"Not a valid email address\.?", mark("Enter a valid email address.")),
+        (
+            r"Not a valid phone number.*",
+            mark("Enter a phone number with + and the country code, such as +44 20 7946 0000."),
+        ),
+        (r"Not a valid UUID\.", mark("Enter a valid ID.")),
+        (r"Not a valid URL\.", mark("Enter a valid URL.")),
+        (r"Not a valid boolean\.", mark("Choose yes or no.")),
+        (r"(Not a valid string|Invalid type|Not a valid list)\.", mark("The value is invalid.")),
+        (
+            r"Must be greater than or equal to (?P<min>\S+)"
+            r" and less than or equal to (?P<max>\S+)\.",
+            mark("Enter a number from {min} to {max}."),
+        ),
+        (r"Must be (greater|less) than .*", mark("The number is out of range.")),
+        (r"Must be one of: .*", mark("Choose one of the options.")),
+        (r"String does not match expected pattern\.", mark("The format is invalid.")),
+        (r"The list is empty\..*", mark("Select at least one account.")),
+        (
+            r"Not the email address of the account\.",
+            mark("This is not the account's email address."),
+        ),
+        (r"Not the workspace's name\.", mark("This is not the name of the workspace.")),
+        (r"Must be in the future\.", mark("Choose a date in the future.")),
+        (r"Lies in the future\.", mark("Enter a date in the past.")),
+        (r"Must be another one than before\.", mark("Enter a new value.")),
+        (
+            r"Not while the account has an unverified .*",
+            mark("This is not possible before the email address is verified."),
+        ),
+        (
+            r"The accounts of this application have no .*",
+            mark("The accounts of this application do not support this."),
+        ),
+        (
+            r"At least (?P<min>\d+) characters are needed\.",
+            mark("Enter at least {min} characters."),
+        ),
+        (
+            r"This is among the passwords that are tried first.*",
+            mark("This password is too common. Choose another one."),
+        ),
+        (
+            r"This password appeared in a data breach.*",
+            mark("This password appeared in a data breach. Choose another one."),
+        ),
+        (
+            r"Must not be the email address\.",
+            mark("The password must differ from the email address."),
+        ),
+        (
+            r"Use (?P<min>\d+) to (?P<max>\d+) lower-case letters, digits and hyphens\.",
+            mark("Use {min} to {max} lowercase letters, digits and hyphens."),
+        ),
+        (r"This slug is reserved\.", mark("This address is reserved. Choose another one.")),
+        (r"Not a place in this list\.", mark("Start again on the first page of the list.")),
+        (r"Not a type of record\.", mark("Choose one of the options.")),
+    )
+)
+# Errors of fields that users do not fill in: the whole sentence.
+_HIDDEN_FIELDS = {
+    **dict.fromkeys(
+        ("token", "mfa_token", "login_id", "code", "state", "redirect_uri", "invitation"),
+        mark("This page is incomplete or has expired. Start again."),
+    ),
+    "credential": mark("The browser sent no valid passkey. Try again."),
+}
+# The labels of fields in errors outside of the field itself.
+_LABELS = {
+    "account": mark("Account"),
+    "account_receiver_ids": mark("Recipients"),
+    "actor": mark("Actor"),
+    "avatar": mark("Picture"),
+    "created_after": mark("Created after"),
+    "data.channels": mark("Channels"),
+    "data.message": mark("Message"),
+    "data.title": mark("Title"),
+    "email": mark("Email"),
+    "emails": mark("Email addresses"),
+    "last_login_before": mark("Last signed in before"),
+    "locale": mark("Language"),
+    "mfa": mark("Two-factor authentication"),
+    "name": mark("Name"),
+    "otp": mark("Code from the app"),
+    "password": mark("Password"),
+    "phone": mark("Phone"),
+    "recovery_code": mark("Recovery code"),
+    "role": mark("Role"),
+    "search": mark("Search"),
+    "since": mark("From"),
+    "slug": mark("Address"),
+    "sort": mark("Sort order"),
+    "status": mark("Status"),
+    "suspended_reason": mark("Reason"),
+    "suspended_until": mark("Until"),
+    "target": mark("Target"),
+    "time_zone": mark("Time zone"),
+    "type": mark("Type"),
+    "typed": mark("Number of recipients"),
+    "until": mark("To"),
+    "verified": mark("Verified"),
+    "workspace": mark("Workspace ID"),
+}
+
+
+def field_error(fault: Fault) -> Markup:
+    """Return what a page says about an invalid value, without the name of the field."""
+    if isinstance(fault.message, Markup):
+        # A text of the console, already translated.
+        return fault.message
+    for pattern, text in _ERRORS:
+        if found := pattern.fullmatch(fault.message):
+            return _(text, **found.groupdict())
+    return _(fault.message)
+
+
+def labeled_error(fault: Fault) -> Markup:
+    """Return what a page says about an invalid value of a field that it does not show."""
+    root = fault.field.partition(".")[0]
+    if root in _HIDDEN_FIELDS:
+        return _(_HIDDEN_FIELDS[root])
+    if not fault.field:
+        return field_error(fault)
+    known = _LABELS.get(fault.field) or _LABELS.get(root)
+    label = _(known) if known else fault.field.rpartition(".")[2].replace("_", " ").capitalize()
+    return _("{field}: {error}", field=label, error=field_error(fault))

@@ -1,4 +1,4 @@
-"""Pages of the host's own, beside ours and like them in look, navigation, errors and policy."""
+"""Pages of the application in the console, with its layout, navigation, errors and headers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class HostPage:
     path: str
     view: AnyFunction
     methods: Sequence[str]
-    # In the navigation; without a title it is only reached from other pages.
+    # The title in the navigation; without a title the page is not in the navigation.
     title: str
     icon: str
     section: str
@@ -36,9 +36,9 @@ class HostPage:
 
 @dataclass(eq=False)
 class HostConsole:
-    """`frontdesk.console`: what a host adds, before its application is made."""
+    """`frontdesk.console`: the application adds its pages here before `init_app`."""
 
-    # Renders a page; given, since this file is loaded where no page is.
+    # Passed in, because this module is loaded in processes that render no page.
     render_page: Callable[..., Response]
     pages: list[HostPage] = field(default_factory=list)
 
@@ -53,21 +53,24 @@ class HostConsole:
         roles: Sequence[str] = (),
         methods: Sequence[str] = ("GET",),
     ) -> Callable[[V], V]:
-        """Add a page at a path below the console's own, `/NAME` unless said otherwise.
+        """Add a page at a path below the console's path; the default is `/NAME`.
 
-        With a `title` it stands in the navigation, for these `roles` or for every account, under
-        the heading `section`. Templates link to it as `url(".NAME")`. Who may open it is said by a
-        guard below this decorator.
+        With a `title` the page is in the navigation, under the heading `section`, for accounts
+        with one of these `roles` or for all. Templates link to it as `url(".NAME")`. An
+        authorization decorator below this one declares who may open the page.
+
+        Raises:
+            SetupError: The name is invalid, or the view has no authorization decorator.
         """
         if not _NAME.fullmatch(name):
-            raise SetupError(f"A page is named as `billing` is, not {name!r}.")
+            raise SetupError(f"{name!r} is not a valid page name: use a name such as `billing`.")
 
         def add(view: V) -> V:
             described = find_operation(view)
             if described is None or described.guard is None:
                 raise SetupError(
-                    f"The page '{name}' does not say who may open it: write a guard below"
-                    " @frontdesk.console.page, such as @active_account_required, or @anyone."
+                    f"The page '{name}' has no authorization decorator: add one below"
+                    " @frontdesk.console.page, such as @active_account_required or @anyone."
                 )
             operation(view).hidden = True
             address = path or f"/{name}"
@@ -78,17 +81,17 @@ class HostConsole:
         return add
 
     def render(self, template: str, **context: object) -> Response:
-        """A page made of a template of the host's own, which extends `console/desk.html`."""
+        """Render a page from an application's template that extends `console/desk.html`."""
         return self.render_page(template, **context)
 
 
 def add_host_pages(app: App, console: HostConsole, blueprint: str, options: SignalOptions) -> None:
-    """In the console's own blueprint, so that its errors, headers and checks hold for them."""
+    """Add the pages to the console's blueprint, with its error pages, headers and checks."""
     prefix = str(options.get("url_prefix") or "").rstrip("/")
     for page in console.pages:
         endpoint = f"{options.get('name', blueprint)}.{page.name}"
         if endpoint in app.view_functions:
-            raise SetupError(f"The console has a page '{page.name}' itself: choose another name.")
+            raise SetupError(f"The console already has a page '{page.name}': choose another name.")
         app.add_url_rule(
             f"{prefix}{page.path}",
             endpoint,

@@ -1,4 +1,4 @@
-"""What stands beside every page: an entry here is what makes a page findable."""
+"""The navigation of the console: its sections and entries."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..auth.caller import known_caller
 from ..core.context import service
 from ..core.types import JsonObject
 from ..notifications.inbox import Inbox
-from .desk import Desk, Switches
 from .host_pages import HostConsole, HostPage
-from .texts import _, later
+from .resources import ConsoleResources, Features
+from .texts import _, mark
 
 ADMINS = ("admin", "root")
 
@@ -22,64 +22,70 @@ ADMINS = ("admin", "root")
 @dataclass(frozen=True)
 class NavEntry:
     title: str
-    # Without the blueprint's name.
+    # The endpoint without the name of the blueprint.
     endpoint: str
     icon: str
-    # Only where this room is switched on.
+    # The feature that must be enabled.
     needs: str = ""
-    # How many wait there; asked for whoever is signed in.
+    # Counts the open items for the signed-in account.
     count: Callable[[AccountLike], int] | None = None
-    # Empty: of all whose section it is.
+    # The roles that see the entry; empty: all roles of the section.
     roles: tuple[str, ...] = ()
 
-    def is_shown(self, on: Switches, role: str) -> bool:
+    def is_shown(self, features: Features, role: str) -> bool:
         if self.roles and role not in self.roles:
             return False
-        return not self.needs or bool(on[self.needs])
+        return not self.needs or bool(features[self.needs])
 
 
 @dataclass(frozen=True)
 class Section:
     title: str
     entries: tuple[NavEntry, ...]
-    # Empty: of every account.
+    # The roles that see the section; empty: all accounts.
     roles: tuple[str, ...] = ()
 
     def with_more(self, entries: tuple[NavEntry, ...]) -> Section:
         return replace(self, entries=self.entries + entries)
 
 
-def _unread(account: AccountLike) -> int:
+_UNREAD = "frontdesk_unread"
 
-    return unread(account)
+
+def unread_count(account: AccountLike) -> int:
+    found: int | None = getattr(request, _UNREAD, None)
+    if found is None:
+        found = service(Inbox).unread(account.id)
+        setattr(request, _UNREAD, found)
+    return found
 
 
 SECTIONS = (
     Section(
         "",
         (
-            NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),
-            NavEntry(later("Profile"), "profile_page", "user"),
-            NavEntry(later("Account"), "account_page", "gear"),
-            NavEntry(later("Security"), "security_page", "shield"),
+            NavEntry(mark("Inbox"), "dashboard", "inbox", count=unread_count),
+            NavEntry(mark("Profile"), "profile_page", "user"),
+            NavEntry(mark("Account"), "account_page", "gear"),
+            NavEntry(mark("Security"), "security_page", "shield"),
         ),
     ),
     Section(
-        later("Workspaces"),
+        mark("Workspaces"),
         (
-            NavEntry(later("Workspaces"), "workspaces_page", "building"),
-            NavEntry(later("Invitations"), "received_invitations_page", "mail"),
+            NavEntry(mark("Workspaces"), "workspaces_page", "building"),
+            NavEntry(mark("Invitations"), "received_invitations_page", "mail"),
         ),
     ),
     Section(
-        later("Administration"),
+        mark("Administration"),
         (
-            NavEntry(later("Overview"), "admin_home_page", "chart"),
-            NavEntry(later("Accounts"), "managed_accounts_page", "users"),
-            NavEntry(later("Broadcasts"), "broadcasts_page", "send"),
-            NavEntry(later("Events"), "admin_events_page", "list"),
-            NavEntry(later("Emails"), "mail_templates_page", "mail"),
-            NavEntry(later("Settings"), "settings_page", "sliders", roles=("root",)),
+            NavEntry(mark("Overview"), "admin_home_page", "chart"),
+            NavEntry(mark("Accounts"), "managed_accounts_page", "users"),
+            NavEntry(mark("Broadcasts"), "broadcasts_page", "send"),
+            NavEntry(mark("Events"), "admin_events_page", "list"),
+            NavEntry(mark("Emails"), "mail_templates_page", "mail"),
+            NavEntry(mark("Settings"), "settings_page", "sliders", roles=("root",)),
         ),
         roles=ADMINS,
     ),
@@ -87,29 +93,31 @@ SECTIONS = (
 
 
 def navigation(at: str) -> list[JsonObject]:
-    """The sections for whoever is signed in; `at` is the entry that the page lies under."""
+    """Return the sections for the signed-in account; `at` is the endpoint of the current entry."""
     caller = known_caller()
     if caller is None:
         return []
     current = at or (request.endpoint or "").rpartition(".")[2]
-    desk = service(Desk)
+    features = service(ConsoleResources).features
     account = caller.account
     return [
         {
             "title": _(section.title) if section.title else "",
             "entries": [
-                _shown(entry, account, current)
+                _build_entry(entry, account, current)
                 for entry in section.entries
-                if entry.is_shown(desk.on, account.role)
+                if entry.is_shown(features, account.role)
             ],
         }
-        for section in _joined((*SECTIONS, *_host_sections(service(HostConsole).pages)))
+        for section in _merge_sections(
+            (*SECTIONS, *_application_sections(service(HostConsole).pages))
+        )
         if not section.roles or account.role in section.roles
     ]
 
 
-def _host_sections(pages: Iterable[HostPage]) -> list[Section]:
-    """The pages of the application by their headings, in the order in which they were added."""
+def _application_sections(pages: Iterable[HostPage]) -> list[Section]:
+    """Return the application's pages by section, in the order in which they were added."""
     found: dict[str, list[NavEntry]] = {}
     for page in pages:
         if page.title:
@@ -118,8 +126,8 @@ def _host_sections(pages: Iterable[HostPage]) -> list[Section]:
     return [Section(title, tuple(entries)) for title, entries in found.items()]
 
 
-def _joined(sections: Iterable[Section]) -> list[Section]:
-    """A host may put its pages under a heading of ours."""
+def _merge_sections(sections: Iterable[Section]) -> list[Section]:
+    """Merge sections with the same title: an application can add pages to a section."""
     found: dict[str, Section] = {}
     for each in sections:
         known = found.get(each.title)
@@ -127,7 +135,7 @@ def _joined(sections: Iterable[Section]) -> list[Section]:
     return list(found.values())
 
 
-def _shown(entry: NavEntry, account: AccountLike, current: str) -> JsonObject:
+def _build_entry(entry: NavEntry, account: AccountLike, current: str) -> JsonObject:
     return {
         "title": _(entry.title),
         "url": url_for(f".{entry.endpoint}"),
@@ -137,17 +145,6 @@ def _shown(entry: NavEntry, account: AccountLike, current: str) -> JsonObject:
     }
 
 
-_UNREAD = "frontdesk_unread"
-
-
-def unread(account: AccountLike) -> int:
-    found: int | None = getattr(request, _UNREAD, None)
-    if found is None:
-        found = service(Inbox).unread(account.id)
-        setattr(request, _UNREAD, found)
-    return found
-
-
-def count_again() -> None:
-    """Something was marked or deleted since."""
+def reset_unread_count() -> None:
+    """Count unread messages again: a message was marked or deleted."""
     setattr(request, _UNREAD, None)

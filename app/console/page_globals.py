@@ -1,34 +1,34 @@
 """Functions and filters for every template of the console."""
 
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from ..auth.caller import known_caller
 from .assets import version
 from .cookies import theme, theme_cookie
 from .forms import form_state
-from .texts import _, _n, language, later
-from .ways import to
+from .links import link_to
+from .texts import _, _n, language, mark, zone_of
 
 
 def asset(name: str) -> str:
-    return to(".static_asset", digest=version(), name=name)
+    return link_to(".static_asset", digest=version(), name=name)
 
 
 def url(endpoint: str, **values: object) -> str:
-    return to(endpoint, **values)
+    return link_to(endpoint, **values)
 
 
-_CHANNELS = {"inapp": later("Inbox"), "email": later("Email"), "sms": later("SMS")}
+_CHANNELS = {"inapp": mark("Inbox"), "email": mark("Email"), "sms": mark("SMS")}
 
 
 def channel_name(name: str) -> str:
-    """A host's own is called what it calls it."""
+    """Return the name of a channel; a channel of the application has its own name."""
     return _(_CHANNELS.get(name, name))
 
 
 def number(value: int) -> str:
-    """With thin spaces between the thousands, which no language takes for a point."""
+    """Format a number with thin spaces between the thousands, which are clear in any language."""
     return f"{value:,}".replace(",", "\u202f")
 
 
@@ -37,23 +37,16 @@ def iso(value: datetime | str) -> str:
 
 
 def moment(value: datetime | str) -> str:
-    """In the zone that the account has named; else in UTC, and it says so. A script puts those into
-    the browser's own."""
+    """Format a time in the account's time zone, or in UTC; a script converts UTC to local time."""
     known = zone()
     shown = _read(value).astimezone(known or UTC).strftime("%-d %b %Y, %H:%M")
     return shown if known else f"{shown} UTC"
 
 
 def zone() -> ZoneInfo | None:
-    """That of whoever is signed in, where the account names one."""
+    """Return the time zone of the signed-in account, if it is set and known."""
     caller = known_caller()
-    name = getattr(caller.account, "time_zone", None) if caller else None
-    if not name:
-        return None
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return None
+    return zone_of(caller.account) if caller else None
 
 
 def _read(value: datetime | str) -> datetime:

@@ -1,4 +1,4 @@
-"""Making a page: its template, and what every template knows."""
+"""Renders the console's templates, with the variables of every page."""
 
 from flask import Response
 
@@ -7,61 +7,62 @@ from ..auth.caller import find_caller, known_caller
 from ..core.context import service
 from ..core.errors import Problem
 from ..core.types import JsonObject
-from .desk import Desk
+from .links import delete_notice, read_notice
 from .navigation import navigation
-from .ways import notice, take_notice
+from .resources import ConsoleResources
 
-# Of such a mail: its styles are inline, nothing in it runs, and nothing is fetched for it.
-FRAMED = (
+# The policy of a framed email: inline styles, no scripts, and no requests.
+FRAME_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 
 
-def page(template: str, *, status: int = 200, at: str = "", **context: object) -> Response:
-    """`at` is the endpoint of the navigation's entry under which the page lies, where it is not one
-    of its own."""
-    return host_page(f"console/{template}", status=status, at=at, **context)
+def render_page(template: str, *, status: int = 200, at: str = "", **context: object) -> Response:
+    """Render a page. `at` is the endpoint of its navigation entry, if that is another page."""
+    return render_template_page(f"console/{template}", status=status, at=at, **context)
 
 
-def host_page(template: str, *, status: int = 200, at: str = "", **context: object) -> Response:
-    """Of a template anywhere, the host's own perhaps."""
-    desk = service(Desk)
-    text = _render(desk, template, **_whole(desk, at), **context)
-    return take_notice(Response(text, status, mimetype="text/html"))
+def render_template_page(
+    template: str, *, status: int = 200, at: str = "", **context: object
+) -> Response:
+    """Render a page from any template, such as one of the application."""
+    resources = service(ConsoleResources)
+    text = _render(resources, template, **_page_context(resources, at), **context)
+    return delete_notice(Response(text, status, mimetype="text/html"))
 
 
-def framed(html: str) -> Response:
-    """A mail as its reader sees it, for a frame of ours."""
-    headers = {"Content-Security-Policy": FRAMED, "X-Frame-Options": "SAMEORIGIN"}
+def render_framed(html: str) -> Response:
+    """Return the HTML of an email for a frame of a page."""
+    headers = {"Content-Security-Policy": FRAME_POLICY, "X-Frame-Options": "SAMEORIGIN"}
     return Response(html, mimetype="text/html", headers=headers)
 
 
-def fragment(template: str, **context: object) -> Response:
-    """A part of a page, for a script that asks for it alone: what stands around it is not read."""
-    desk = service(Desk)
-    text = _render(desk, f"console/{template}", me=_me(), **context)
+def render_fragment(template: str, **context: object) -> Response:
+    """Render a part of a page for a script, without the variables of the layout."""
+    resources = service(ConsoleResources)
+    text = _render(resources, f"console/{template}", me=_current_account(), **context)
     return Response(text, mimetype="text/html")
 
 
-def _whole(desk: Desk, at: str) -> JsonObject:
-    me = _me()
-    my = None if me is None else desk.persons.find(me)
-    return {"me": me, "my": my, "nav": navigation(at), "notice": notice()}
+def _page_context(resources: ConsoleResources, at: str) -> JsonObject:
+    me = _current_account()
+    my = None if me is None else resources.people.by_account(me)
+    return {"me": me, "my": my, "nav": navigation(at), "notice": read_notice()}
 
 
-def _me() -> AccountLike | None:
+def _current_account() -> AccountLike | None:
     caller = known_caller()
     return None if caller is None else caller.account
 
 
-def _render(desk: Desk, template: str, **context: object) -> str:
-    found = desk.environment.get_template(template)
-    return found.render(on=desk.on, brand=desk.brand, **context)
+def _render(resources: ConsoleResources, template: str, **context: object) -> str:
+    loaded = resources.templates.get_template(template)
+    return loaded.render(on=resources.features, brand=resources.brand, **context)
 
 
-def somebody_is_in() -> bool:
-    """For pages of whoever is not signed in: a cookie that counts no longer is nobody's."""
+def is_signed_in() -> bool:
+    """Return whether the request has a valid session, for pages that need none."""
     try:
         return find_caller() is not None
     except Problem:

@@ -1,61 +1,67 @@
-"""The texts of the pages and of their errors, in the reader's language.
+"""Texts of the pages and of their errors, in the reader's language.
 
-English texts are in the code and templates. A language is a file,
+English texts are in the code and templates. A translation is a file,
 `LANGUAGE/LC_MESSAGES/console.mo`, in this package or in the application's folder `translations`.
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import cache
 from gettext import NullTranslations, translation
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import current_app, has_request_context, request
 from markupsafe import Markup, escape
 
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
+from ..accounts.models import SUSPENDED
+from ..accounts.service import Accounts
 from ..auth import errors as auth
 from ..auth.caller import known_caller
+from ..core.context import current_frontdesk, service
 from ..core.errors import Problem, TooManyRequests, Unavailable
 from ..core.types import JsonObject
+from ..delivery.mail.templates import Templates
 
 DOMAIN = "console"
-OURS = Path(__file__).parent / "translations"
+BUILT_IN = Path(__file__).parent / "translations"
 _LANGUAGE = "frontdesk_language"
 
 
 def _(text: str, **values: object) -> Markup:
-    """A text in the reader's language; what is put into it is escaped."""
-    return _filled(_catalogue().gettext(text), values)
+    """Return a text in the reader's language, with the values escaped."""
+    return _format(_catalogue().gettext(text), values)
 
 
 def _n(one: str, many: str, n: int, **values: object) -> Markup:
-    return _filled(_catalogue().ngettext(one, many, n), {"n": n, **values})
+    return _format(_catalogue().ngettext(one, many, n), {"n": n, **values})
 
 
-def later(text: str) -> str:
-    """Marks a text that is looked up where it is shown."""
+def mark(text: str) -> str:
+    """Mark a text for translators; `_` translates it where it is shown."""
     return text
 
 
 def language() -> str:
-    """That of the page that is being made."""
+    """Return the language of the current page."""
     if not has_request_context():
         return "en"
     found: str | None = getattr(request, _LANGUAGE, None)
     if found is None:
-        found = _chosen()
+        found = _select_language()
         setattr(request, _LANGUAGE, found)
     return found
 
 
-def _chosen() -> str:
-    """The account's own, where its owner has said one; else the browser's."""
-    there = languages(_folders())
+def _select_language() -> str:
+    """Return the account's language, otherwise the first known language of the browser."""
+    available = languages(_folders())
     caller = known_caller()
-    own = getattr(caller.account, "locale", None) if caller else None
-    for wanted in filter(None, [own, *request.accept_languages.values()]):
+    chosen = getattr(caller.account, "locale", None) if caller else None
+    for wanted in filter(None, [chosen, *request.accept_languages.values()]):
         for name in (wanted.replace("-", "_"), wanted.partition("-")[0]):
-            if name in there:
+            if name in available:
                 return str(name)
     return "en"
 
@@ -67,20 +73,20 @@ def languages(folders: tuple[Path, ...]) -> frozenset[str]:
 
 
 def _folders() -> tuple[Path, ...]:
-    return Path(current_app.root_path) / "translations", OURS
+    return Path(current_app.root_path) / "translations", BUILT_IN
 
 
 def _catalogue() -> NullTranslations:
     name = language()
-    return _NONE if name == "en" else _read(name, _folders())
+    return _NONE if name == "en" else _load_catalogue(name, _folders())
 
 
 _NONE = NullTranslations()
 
 
 @cache
-def _read(name: str, folders: tuple[Path, ...]) -> NullTranslations:
-    """The host's words first, and ours for what they leave out."""
+def _load_catalogue(name: str, folders: tuple[Path, ...]) -> NullTranslations:
+    """Load the application's translations, with the shipped ones as fallback."""
     read = _NONE
     for folder in reversed(folders):
         found = translation(DOMAIN, folder, [name], fallback=True)
@@ -89,47 +95,58 @@ def _read(name: str, folders: tuple[Path, ...]) -> NullTranslations:
     return read
 
 
-def _filled(text: str, values: JsonObject) -> Markup:
+def _format(text: str, values: JsonObject) -> Markup:
     marked = escape(text)
     return marked.format(**values) if values else marked
 
 
-_WORDS: dict[type[Problem], str] = {
-    auth.IncorrectCredentials: later("Incorrect email or password."),
-    auth.InactiveAccount: later("This account is suspended. Contact support."),
-    auth.InactiveCaller: later("Your account is suspended. Contact support."),
-    auth.AccountDeleting: later(
+_MESSAGES: dict[type[Problem], str] = {
+    auth.IncorrectCredentials: mark("Incorrect email or password."),
+    auth.AccountDeleting: mark(
         "This account is scheduled for deletion. The email about it has a link to restore it."
     ),
-    auth.AwaitsVerification: later(
+    auth.AwaitsVerification: mark(
         "Confirm your email address first: open the link in the email that we sent you."
     ),
-    auth.InvalidProof: later("This code or link is invalid, was used, or has expired."),
-    auth.PasskeyRefused: later("The passkey was rejected. Try again, or use another method."),
-    auth.EmailNotVerified: later(
+    auth.InvalidProof: mark("This code or link is invalid, was used, or has expired."),
+    auth.PasskeyRefused: mark("The passkey was rejected. Try again, or use another method."),
+    auth.EmailNotVerified: mark(
         "The identity provider has not verified your email address. Verify it there and try again."
     ),
-    auth.LinkedToAnother: later("This account is linked to another user at the identity provider."),
-    auth.SignUpClosed: later("No account has this email address."),
-    auth.SignInRefused: later("The identity provider's response was rejected. Start again."),
-    auth.UnknownSignIn: later("This sign-in was started in another browser or has expired."),
-    auth.ProviderUnavailable: later(
+    auth.LinkedToAnother: mark("This account is linked to another user at the identity provider."),
+    auth.SignUpClosed: mark("No account has this email address."),
+    auth.SignInRefused: mark("The identity provider's response was rejected. Start again."),
+    auth.UnknownSignIn: mark("This sign-in was started in another browser or has expired."),
+    auth.ProviderUnavailable: mark(
         "The identity provider does not respond. Try again in a moment."
     ),
-    auth.NotAuthorized: later(
+    auth.NotAuthorized: mark(
         "Your account does not have permission. If you need access, ask an administrator."
     ),
-    AccountNotFound: later("No account has this email address."),
-    EmailTaken: later("An account with this email address already exists."),
-    TooManyHashes: later("Many users are signing in right now. Try again in a moment."),
+    AccountNotFound: mark("No account has this email address."),
+    EmailTaken: mark("An account with this email address already exists."),
+    TooManyHashes: mark("Many users are signing in right now. Try again in a moment."),
 }
-# Of rooms that are seldom loaded, by their codes.
-_BY_CODE = {
-    "incorrect_code": later("Incorrect or used code."),
-    "secret_unreadable": later(
+# By code: errors of packages that are imported lazily, and texts that are plainer on a page.
+_MESSAGES_BY_CODE = {
+    "conflict": mark("The data was changed at the same time. Reload the page and try again."),
+    "cross_site": mark("The request came from another site. Open the page here and try again."),
+    "forbidden": _MESSAGES[auth.NotAuthorized],
+    "incorrect_code": mark("Incorrect or used code."),
+    "member_inactive": mark("Your membership in this workspace is not active."),
+    "not_a_member": mark("You are not a member of this workspace."),
+    "notification_not_found": mark("The message does not exist."),
+    "notification_not_restorable": mark("This can no longer be undone."),
+    "notification_restored": mark("The message is already restored."),
+    "quota_reached": mark("You have reached the maximum number of these."),
+    "secret_unreadable": mark(
         "The authenticator app cannot be checked right now. Use a recovery code."
     ),
-    "cross_site": later("The request came from another site. Open the page here and try again."),
+    "slug_taken": mark("Another workspace has this address. Choose another one."),
+    "too_many_attempts": mark("Too many attempts."),
+    "too_many_exports": mark("You can request one data export per day."),
+    "too_many_requests": mark("Too many attempts."),
+    "validation_error": mark("The request contains invalid values. Go back and try again."),
 }
 _UNITS: tuple[tuple[int, Callable[[int], Markup]], ...] = (
     (3600, lambda n: _n("Try again in an hour.", "Try again in {n} hours.", n)),
@@ -138,21 +155,77 @@ _UNITS: tuple[tuple[int, Callable[[int], Markup]], ...] = (
 )
 
 
-def words_of(problem: Problem) -> Markup:
+def message_for(problem: Problem) -> Markup:
+    """Return what a page says about an error, as whole sentences."""
     if isinstance(problem, TooManyRequests):
-        return _("Too many attempts. {later}", later=_when(problem))
+        return Markup("{} {}").format(_sentence_for(problem), _retry_text(problem))
+    return _sentence_for(problem)
+
+
+def _sentence_for(problem: Problem) -> Markup:
+    if isinstance(problem.detail, Markup):
+        # A text of the console, already translated.
+        return problem.detail
     for kind in type(problem).__mro__:
-        if kind in _WORDS:
-            return _(_WORDS[kind])
-    if problem.code in _BY_CODE:
-        return _(_BY_CODE[problem.code])
-    if isinstance(problem, Unavailable) and problem.detail == Unavailable.detail:
+        if kind in _MESSAGES:
+            return _(_MESSAGES[kind])
+    if isinstance(problem, (auth.InactiveAccount, auth.InactiveCaller)):
+        return _inactive_message(problem)
+    if isinstance(problem, Unavailable):
         return _("This is temporarily unavailable. Try again in a moment.")
-    return _(problem.detail)
+    is_explicit = "detail" in vars(problem) or not _is_built_in(type(problem))
+    if not is_explicit and problem.code in _MESSAGES_BY_CODE:
+        return _(_MESSAGES_BY_CODE[problem.code])
+    if workspaces := problem.members.get("workspaces"):
+        return _(
+            "The account is the only owner of workspaces with other members ({workspaces})."
+            " Make another member an owner, or delete the workspaces first.",
+            workspaces=", ".join(workspaces),
+        )
+    text = _(problem.detail if is_explicit else problem.title or problem.detail)
+    return text if text.endswith((".", "!", "?")) else text + "."
 
 
-def _when(problem: Problem) -> Markup:
+def _is_built_in(kind: type[Problem]) -> bool:
+    """Return whether the error is Frontdesk's: the texts of an application's errors are shown."""
+    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _inactive_message(problem: Problem) -> Markup:
+    caller = known_caller()
+    account_id = problem.note.get("account_id") or (caller and caller.account.id)
+    account = service(Accounts).by_id(account_id) if account_id else None
+    until = getattr(account, "suspended_until", None)
+    if account is not None and account.status != SUSPENDED:
+        text = _("Your account is not active.")
+    elif until is not None:
+        text = _("Your account is suspended until {day}.", day=_day(until, zone_of(account)))
+    else:
+        text = _("Your account is suspended.")
+    contact = service(Templates).brand.SUPPORT_EMAIL
+    help_text = _("Contact {email}.", email=contact) if contact else _("Contact support.")
+    return Markup("{} {}").format(text, help_text)
+
+
+def _day(moment: datetime, zone: ZoneInfo | None) -> str:
+    local = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(zone or UTC)
+    is_this_year = local.year == current_frontdesk.clock.now().year
+    return local.strftime("%-d %b" if is_this_year else "%-d %b %Y")
+
+
+def zone_of(account: object) -> ZoneInfo | None:
+    """Return the time zone of an account, if it is set and known."""
+    name = getattr(account, "time_zone", None)
+    if not name:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return None
+
+
+def _retry_text(problem: Problem) -> Markup:
     seconds = int(problem.headers.get("Retry-After", "1"))
-    size, words = next(each for each in _UNITS if seconds >= each[0] or each[0] == 1)
-    # Rounded up: whoever comes as told is let in.
-    return words(-(-seconds // size))
+    size, text = next(each for each in _UNITS if seconds >= each[0] or each[0] == 1)
+    # Rounded up, so that a user who waits as told is not rejected again.
+    return text(-(-seconds // size))

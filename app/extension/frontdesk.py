@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 
 def _render_page(template: str, **context: Any) -> Response:
     # Imported here, because most processes show no pages.
-    from ..console.pages import host_page
+    from ..console.pages import render_template_page
 
-    return host_page(template, **context)
+    return render_template_page(template, **context)
 
 
 class Frontdesk(Recording, SigningIn[A]):

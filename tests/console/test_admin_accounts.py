@@ -82,7 +82,7 @@ def test_accounts_are_filtered(boss: Desk, query: Any, there: str, gone: str) ->
 
 def test_what_cannot_be_looked_for_is_said_in_place(boss: Desk) -> None:
     page = boss.get("/admin/accounts", 422, created_after="soon", search="ada")
-    assert "created_after: Not a valid datetime." in page
+    assert "Created after: Enter a valid date." in page
     assert 'value="ada"' in page
 
 
@@ -160,7 +160,7 @@ def test_an_account_is_made_with_a_password(world: World, boss: Desk) -> None:
 @pytest.mark.parametrize(
     ("form", "status", "text"),
     [
-        ({"email": "x@", "way": "invite"}, 422, "Not a valid email address"),
+        ({"email": "x@", "way": "invite"}, 422, "Enter a valid email address."),
         ({"email": MALLORY, "way": "invite"}, 409, "already"),
         ({"email": "x@example.com", "way": "password", "password": "short"}, 422, "at least"),
         ({"email": "x@example.com", "way": "none", "phone": "12"}, 422, "hone"),
@@ -203,7 +203,7 @@ def test_a_suspension_needs_no_end(world: World, boss: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("day", "text"), [("", "Say until which day."), ("2001-02-03", "Must be in the future.")]
+    ("day", "text"), [("", "Choose a date."), ("2001-02-03", "Choose a date in the future.")]
 )
 def test_a_day_that_no_suspension_can_end_on_is_refused(
     world: World, boss: Desk, day: str, text: str
@@ -249,10 +249,10 @@ def test_who_is_signed_out_is_signed_in_nowhere(world: World, boss: Desk) -> Non
 def test_an_account_is_deleted_by_its_address(world: World, boss: Desk) -> None:
     mallory = world.suspended.id
     assert MALLORY in boss.get(of(mallory, "/delete"))
-    assert "Not the email address of the account." in boss.told(
+    assert "This is not the account's email address." in boss.told(
         of(mallory, "/delete"), email="x@example.com"
     )
-    assert "Length must be" in boss.told(of(mallory, "/delete"))
+    assert "Enter 1 to 320 characters." in boss.told(of(mallory, "/delete"))
     boss.get(of(mallory))
     boss.send(of(mallory, "/delete"), email=MALLORY.upper())
     boss.get(of(mallory), 404)

@@ -109,7 +109,7 @@ def test_receivers_are_found_and_chosen(ask: Ask, people: list[Person]) -> None:
 
 def test_nobody_chosen_is_not_everybody(ask: Ask, people: list[Person]) -> None:
     draft = {**DRAFT, "audience": "chosen"}
-    assert "The list is empty" in ask("POST", f"{PATH}/new", step="check", **draft).text
+    assert "Select at least one account." in ask("POST", f"{PATH}/new", step="check", **draft).text
     everyone = ask("POST", f"{PATH}/reach", audience="everyone", **DRAFT).text
     refused = ask("POST", PATH, counted=field_of(everyone, "counted"), **draft)
     assert refused.status_code == 422
@@ -120,14 +120,14 @@ def test_it_is_not_sent_before_the_receivers_are_counted(ask: Ask, people: list[
     for counted in ("", "3", "made.up"):
         refused = ask("POST", PATH, audience="everyone", counted=counted, **DRAFT)
         assert refused.status_code == 422
-        assert "Wait until the receivers are counted." in refused.text
+        assert "Wait until the recipients are counted." in refused.text
     assert people[0].api().get("/notifications/").json == []
 
 
 def test_to_many_the_number_is_typed(
     ask: Ask, people: list[Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.console.admin.composing.MANY", 2)
+    monkeypatch.setattr("app.console.admin.compose.CONFIRM_ABOVE", 2)
     draft = {**DRAFT, "audience": "everyone"}
     counted = ask("POST", f"{PATH}/reach", **draft)
     assert "Enter 3 to confirm the number of recipients" in counted.text
@@ -135,7 +135,7 @@ def test_to_many_the_number_is_typed(
     for typed in ("", "2", "all"):
         refused = ask("POST", PATH, counted=told, typed=typed, **draft)
         assert refused.status_code == 422
-        assert "This is not the number of receivers." in refused.text
+        assert "This is not the number of recipients." in refused.text
     assert people[0].api().get("/notifications/").json == []
     assert ask("POST", PATH, counted=told, typed="3", **draft).status_code == 303
 

@@ -139,7 +139,7 @@ def test_activity_goes_on_from_page_to_page(reader: Reader) -> None:
         reader.send("/account", phone=f"+44207946{number:04}")
     assert "Show all activity" in visible(reader.get("/account"))
     text = reader.get("/account/activity")
-    assert text.count('<li class="deed">') == 30
+    assert text.count('<li class="entry">') == 30
     older = re.search(r'href="(/account/activity\?after=[^"]+)"', text)
     assert older
     assert "Signed in" in visible(reader.get(older[1]))

@@ -144,7 +144,7 @@ def test_a_profile_is_made_and_told_what_it_lacks(site: Site, visitors: Visitors
         page.get_by_label(label).fill(value)
     her.faults.expect(422)
     page.get_by_role("button", name="Save profile").click()
-    expect(page.get_by_text("Lies in the future.")).to_be_visible()
+    expect(page.get_by_text("Enter a date in the past.")).to_be_visible()
     expect(page.get_by_label("Last name")).to_have_value("Lovelace")
     page.get_by_label("Date of birth").fill("1815-12-10")
     page.get_by_role("button", name="Save profile").click()

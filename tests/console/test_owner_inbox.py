@@ -133,9 +133,7 @@ def test_what_was_deleted_comes_back_by_one_click(
     text = reader.send("/dashboard/restore", **undo)
     assert said(text) == "Message restored."
     assert items_of(ada) == before
-    assert said(reader.send("/dashboard/restore", **undo)) == (
-        "The notification is in the inbox again"
-    )
+    assert said(reader.send("/dashboard/restore", **undo)) == "The message is already restored."
     assert items_of(ada) == before
 
 
@@ -152,11 +150,11 @@ def test_an_undo_is_its_owners_alone_and_for_some_minutes(
     text = reader.send(f"/dashboard/{item['id']}/delete")
     undo = hidden(text, "/dashboard/restore")
     other = Reader(app, person("bob"))
-    assert said(other.send("/dashboard/restore", **undo)) == "Notification not found"
+    assert said(other.send("/dashboard/restore", **undo)) == "The message does not exist."
     clock.step(minutes=11)
-    assert said(reader.send("/dashboard/restore", **undo)) == "This can no longer be undone"
+    assert said(reader.send("/dashboard/restore", **undo)) == "This can no longer be undone."
     assert items_of(ada) == []
-    assert said(reader.send("/dashboard/restore")) == "This can no longer be undone"
+    assert said(reader.send("/dashboard/restore")) == "This can no longer be undone."
 
 
 def test_without_a_reload_a_form_is_answered_with_its_part(

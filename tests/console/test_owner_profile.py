@@ -10,7 +10,7 @@ from flask import Flask
 from marshmallow import Schema, fields, validate
 from PIL import Image
 
-from app.console.owner.profile import groups_of
+from app.console.owner.profile import field_groups
 from app.core.web.fields import Text
 from app.profiles.schemas import ProfileCreate
 
@@ -66,8 +66,8 @@ def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_stays(reader: Rea
     wrong = {**FIELDS, "first_name": "", "date_of_birth": "yesterday", "city": "x" * 101}
     text = reader.refused("/profile/make", 422, **wrong)
     assert fault_of(text, "first_name")
-    assert fault_of(text, "date_of_birth") == "Not a valid date."
-    assert fault_of(text, "city") == "Longer than maximum length 100."
+    assert fault_of(text, "date_of_birth") == "Enter a valid date."
+    assert fault_of(text, "city") == "Enter at most 100 characters."
     assert fault_of(text, "last_name") == ""
     assert 'value="yesterday"' in text
     assert "of numbers" in text
@@ -110,8 +110,8 @@ def test_a_picture_is_shown_and_removed(reader: Reader, ada: Person) -> None:
     [
         (b"no picture", 422, "Not a PNG, JPEG, WebP or GIF picture."),
         (b"", 422, "The file is empty."),
-        (b"x" * (5 * 1024 * 1024 + 1), 413, "The picture is larger than 5 MiB"),
-        (b"x" * (6 * 1024 * 1024), 413, "The picture is larger than 5 MiB"),
+        (b"x" * (5 * 1024 * 1024 + 1), 413, "The picture is larger than 5 MiB."),
+        (b"x" * (6 * 1024 * 1024), 413, "The picture is larger than 5 MiB."),
     ],
 )
 def test_what_is_no_picture_is_refused_at_the_field(
@@ -126,7 +126,7 @@ def test_what_is_no_picture_is_refused_at_the_field(
 def test_a_form_without_a_file_is_refused_at_the_field(reader: Reader) -> None:
     reader.send("/profile/make", **FIELDS)
     text = reader.refused("/profile/picture", 422)
-    assert fault_of(text, "avatar") == "Missing data for required field."
+    assert fault_of(text, "avatar") == "This field is required."
 
 
 class HostsProfile(Schema):
@@ -141,7 +141,7 @@ class HostsProfile(Schema):
 
 
 def test_the_fields_are_those_of_the_schema_in_force() -> None:
-    groups = {group.title: group.fields for group in groups_of(HostsProfile())}
+    groups = {group.title: group.fields for group in field_groups(HostsProfile())}
     assert [field.name for field in groups["Name"]] == ["first_name"]
     assert [
         (field.name, field.label, field.type, field.required, field.choices)
@@ -155,7 +155,7 @@ def test_the_fields_are_those_of_the_schema_in_force() -> None:
 
 
 def test_ours_are_all_there_save_the_picture() -> None:
-    found = [field.name for group in groups_of(ProfileCreate()) for field in group.fields]
+    found = [field.name for group in field_groups(ProfileCreate()) for field in group.fields]
     assert sorted(found) == sorted(set(ProfileCreate().load_fields) - {"avatar"})
 
 

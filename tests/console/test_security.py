@@ -204,6 +204,6 @@ def test_what_is_switched_off_is_not_there(make_app: MakeApp, person: MakePerson
     pages = Pages(app, person("olga", into=app))
     assert "Authenticator" not in pages.get("/security")
     for path in ("/factors", "/factors/app", "/factors/codes"):
-        assert "Second factors are switched off" in pages.get(f"/security{path}", 403)
+        assert "Multi-factor authentication is off." in pages.get(f"/security{path}", 403)
     for path in ("/passkeys", "/passkeys/new"):
         pages.get(f"/security{path}", 404)

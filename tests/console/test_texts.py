@@ -52,11 +52,11 @@ def test_the_catalogue_has_what_the_pages_say() -> None:
 @pytest.fixture
 def translations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "translations"
-    monkeypatch.setattr(texts, "OURS", folder)
-    for kept in (texts.languages, texts._read):
+    monkeypatch.setattr(texts, "BUILT_IN", folder)
+    for kept in (texts.languages, texts._load_catalogue):
         kept.cache_clear()
     yield folder
-    for kept in (texts.languages, texts._read):
+    for kept in (texts.languages, texts._load_catalogue):
         kept.cache_clear()
 
 

@@ -46,7 +46,7 @@ def test_somebody_registers_and_comes_in(site: Site, visitors: Visitors) -> None
     page.get_by_label("Password", exact=True).fill("password1")
     grace.faults.expect(422)
     page.get_by_role("button", name="Create account").click()
-    page.get_by_text("among the passwords that are tried first").wait_for()
+    page.get_by_text("This password is too common.").wait_for()
     assert page.get_by_label("Email").input_value() == GRACE
     page.get_by_label("Password", exact=True).fill(NEW)
     page.get_by_role("button", name="Create account").click()

@@ -153,7 +153,8 @@ def test_an_address_that_is_none_is_named(pages: Pages, mails: MailOutbox) -> No
     assert "nonsense: " in refused
     assert "Hello</textarea>" in refused
     assert (
-        "at least one email address" in pages.post(f"{GARDEN}/invitations", 422, type="member").text
+        "Enter 1 to 50 email addresses."
+        in pages.post(f"{GARDEN}/invitations", 422, type="member").text
     )
     mails.assert_empty()
 

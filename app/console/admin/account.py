@@ -1,4 +1,4 @@
-"""Everything about one account, and what may be done for it."""
+"""The page of one account, and the forms on it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,25 +24,25 @@ from ...deletion.service import Deletion
 from ...exports.service import Exports
 from ...profiles.models import Profile
 from ..api_calls import ApiCall, calls_api, get_from_api
-from ..desk import Desk
-from ..pages import page
-from ..persons import Face
+from ..links import Undo, link_to, redirect_to
+from ..pages import render_page
+from ..people import DisplayedPerson
+from ..resources import ConsoleResources
 from ..texts import _
-from ..ways import Undo, go, to
-from .accounts import AT, roles_to_give
-from .events import with_names
-from .reading import roles
+from .accounts import AT, assignable_roles
+from .events import build_event_rows
+from .filters import roles
 
-OWN = "managed_account_page"
+ACCOUNT_PAGE = "managed_account_page"
 
 
-def details_of(account_id: AccountKey) -> JsonObject:
+def account_details(account_id: AccountKey) -> JsonObject:
     found: JsonObject = get_from_api(administration_api.get_managed_account, account_id=account_id)
     return found
 
 
 def may_change(details: JsonObject, account_id: AccountKey) -> bool:
-    """Whether the caller's forms for this account would not be refused for who it is."""
+    """Return whether the caller may change this account."""
     actor = caller().account
     return bool(actor.id != account_id and may_manage_roles(actor.role, details["role"]))
 
@@ -50,49 +50,49 @@ def may_change(details: JsonObject, account_id: AccountKey) -> bool:
 @administrators_only
 @hidden
 def managed_account_page(account_id: AccountKey) -> Response:
-    details = details_of(account_id)
+    details = account_details(account_id)
     account = service(Accounts).by_id(account_id)
     assert account is not None
-    found = around(account)
-    found["events"] = with_names(found["events"])
+    related = related_data(account)
+    related["events"] = build_event_rows(related["events"])
     actor = caller().account
-    face = service(Desk).persons.find_all([account_id]).get(details["id"])
-    return page(
+    person = service(ConsoleResources).people.by_ids([account_id]).get(details["id"])
+    return render_page(
         "admin/account.html",
         at=AT,
         account=details,
-        face=face or Face(details["email"]),
+        person=person or DisplayedPerson(details["email"]),
         may_change=may_change(details, account_id),
         is_own=actor.id == account_id,
         is_root=actor.role == ROOT,
         roles=_roles(details["role"]),
         active=service(Accounts).active_status,
-        **found,
+        **related,
     )
 
 
-def _roles(own: str) -> list[tuple[str, str]]:
-    """Also the one that it has, which may be a host's own."""
-    given = roles_to_give()
-    return roles(given if own in given else [own, *given])
+def _roles(current: str) -> list[tuple[str, str]]:
+    """Return the roles to choose from, with the current one, which may be the application's."""
+    assignable = assignable_roles()
+    return roles(assignable if current in assignable else [current, *assignable])
 
 
-def _back(said: str, account_id: AccountKey, undo: Undo | None = None) -> Response:
-    return go(f".{OWN}", said, undo=undo, account_id=account_id)
+def _redirect_to_account(text: str, account_id: AccountKey, undo: Undo | None = None) -> Response:
+    return redirect_to(f".{ACCOUNT_PAGE}", text, undo=undo, account_id=account_id)
 
 
-@calls_api(administration_api.update_managed_account, refused=managed_account_page)
+@calls_api(administration_api.update_managed_account, form_page=managed_account_page)
 def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
-    """Its role, or its status where no date goes with that."""
+    """Change the role, or a status without a date."""
     changed = call_api()
     if "role" in request.form:
-        return _back(
+        return _redirect_to_account(
             _("{email} now has the role {role}.", email=changed["email"], role=changed["role"]),
             account_id,
         )
     if changed["status"] in service(Accounts).active_statuses:
-        return _back(_("Reactivated {email}.", email=changed["email"]), account_id)
-    return _back(
+        return _redirect_to_account(_("Reactivated {email}.", email=changed["email"]), account_id)
+    return _redirect_to_account(
         _("Deactivated {email} and ended its sessions.", email=changed["email"]),
         account_id,
         _undo_status(account_id),
@@ -100,45 +100,47 @@ def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
 
 
 def _undo_status(account_id: AccountKey) -> Undo:
-    url = to(".change_managed_account", account_id=account_id)
+    url = link_to(".change_managed_account", account_id=account_id)
     return Undo(url, {"status": service(Accounts).active_status})
 
 
-@calls_api(administration_api.recover_account, refused=managed_account_page)
+@calls_api(administration_api.recover_account, form_page=managed_account_page)
 def mail_managed_account_password(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
-    return _back(_("Password reset email sent."), account_id)
+    return _redirect_to_account(_("Password reset email sent."), account_id)
 
 
-@calls_api(administration_api.sign_out_account, refused=managed_account_page)
+@calls_api(administration_api.sign_out_account, form_page=managed_account_page)
 def sign_out_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _back(_("Signed out {email} everywhere.", email=email), account_id)
+    return _redirect_to_account(_("Signed out {email} everywhere.", email=email), account_id)
 
 
-@calls_api(administration_api.unlock_account, refused=managed_account_page)
+@calls_api(administration_api.unlock_account, form_page=managed_account_page)
 def unlock_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _back(_("Unlocked {email}.", email=email), account_id)
+    return _redirect_to_account(_("Unlocked {email}.", email=email), account_id)
 
 
-@calls_api(administration_api.verify_account, refused=managed_account_page)
+@calls_api(administration_api.verify_account, form_page=managed_account_page)
 def verify_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _back(_("{email} is now verified.", email=email), account_id)
+    return _redirect_to_account(_("{email} is now verified.", email=email), account_id)
 
 
-@calls_api(mfa_api.reset_authenticators, refused=managed_account_page)
+@calls_api(mfa_api.reset_authenticators, form_page=managed_account_page)
 def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
-    return _back(_("Two-factor authentication was reset, and all sessions have ended."), account_id)
+    return _redirect_to_account(
+        _("Two-factor authentication was reset, and all sessions have ended."), account_id
+    )
 
 
 @administrators_only
 @hidden
 def delete_managed_account_page(account_id: AccountKey) -> Response:
-    details = details_of(account_id)
-    return page(
+    details = account_details(account_id)
+    return render_page(
         "admin/delete_account.html",
         at=AT,
         account=details,
@@ -146,40 +148,40 @@ def delete_managed_account_page(account_id: AccountKey) -> Response:
     )
 
 
-@calls_api(administration_api.delete_managed_account, refused=delete_managed_account_page)
+@calls_api(administration_api.delete_managed_account, form_page=delete_managed_account_page)
 def delete_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
-    # Typed out, or nothing is deleted.
-    gone = call_api(query={"email": request.form.get("email", "")})
-    return go(f".{AT}", _("Deleted the account {email}.", email=gone["email"]))
+    # The API deletes nothing unless the admin has entered the email address.
+    deleted = call_api(query={"email": request.form.get("email", "")})
+    return redirect_to(f".{AT}", _("Deleted the account {email}.", email=deleted["email"]))
 
 
-FEW = 8
-# Of sessions and workspaces an account has few; whoever has very many of them sees the first.
-SOME = 50
+EVENTS_SHOWN = 8
+# Accounts with more sessions or workspaces see only the first ones.
+LIST_LIMIT = 50
 
 
-def around(account: AccountLike) -> JsonObject:
-    on = service(Desk).on
+def related_data(account: AccountLike) -> JsonObject:
+    features = service(ConsoleResources).features
     account_id = account.id
     found: JsonObject = {
         "profile": _profile(account_id),
-        "sessions": _list(sessions_api.list_account_sessions, account_id, SOME),
-        "memberships": _list(administration_api.list_account_memberships, account_id, SOME),
-        "events": _list(administration_api.list_account_events, account_id, FEW),
-        "deliveries": _list(administration_api.list_account_deliveries, account_id, FEW),
+        "sessions": _list(sessions_api.list_account_sessions, account_id, LIST_LIMIT),
+        "memberships": _list(administration_api.list_account_memberships, account_id, LIST_LIMIT),
+        "events": _list(administration_api.list_account_events, account_id, EVENTS_SHOWN),
+        "deliveries": _list(administration_api.list_account_deliveries, account_id, EVENTS_SHOWN),
         "locked_minutes": _locked_minutes(account.email),
         "identities": [],
         "factors": [],
         "export": None,
         "deletes_at": None,
     }
-    if on.provider:
+    if features.provider:
         found["identities"] = service(Identities).list(account_id)
-    if on.second_factors:
+    if features.second_factors:
         found["factors"] = _factors(account_id)
-    if on.exports:
+    if features.exports:
         found["export"] = service(Exports).latest(account_id)
-    if on.deletion:
+    if features.deletion:
         found["deletes_at"] = service(Deletion).deletes_at(account_id)
     return found
 
@@ -197,14 +199,14 @@ def _list(view: View, account_id: AccountKey, limit: int) -> list[JsonObject]:
 
 
 def _factors(account_id: AccountKey) -> Sequence[Any]:
-    # Loaded only where it is switched on.
+    # Imported only if the feature is enabled.
     from ...auth.mfa.authenticators import Authenticators
 
     return service(Authenticators).list(account_id)
 
 
 def _locked_minutes(email: str) -> int | None:
-    """None where nobody can say."""
+    """Return for how long sign-in is blocked; None if the state store is unavailable."""
     try:
         seconds = service(Failures).locked_seconds(email)
     except KeystoreUnavailable:

@@ -1,4 +1,4 @@
-"""All accounts: searched, filtered, sorted; and making one."""
+"""The list of accounts with search, filters and sorting, and the form for a new account."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,45 +16,45 @@ from ...core.errors import Invalid
 from ...core.types import JsonObject
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
-from ..desk import Desk
-from ..pages import page
+from ..links import link_to, redirect_to
+from ..pages import render_page
+from ..resources import ConsoleResources
 from ..texts import _
-from ..ways import go, to
-from .reading import asked, faults_of, roles, statuses, with_moments
+from .filters import days_to_timestamps, error_messages, filter_values, roles, statuses
 
 AT = "managed_accounts_page"
 ROWS = 50
 FILTERS = ("search", "status", "role", "mfa", "verified", "created_after", "last_login_before")
 SORTS = ("email", "created_at", "last_login_date")
-# The newest, the last to have been there, and the alphabet are what one looks for first.
-_FALLING_FIRST = ("created_at", "last_login_date")
+# The first selection of these columns sorts in descending order.
+_DESCENDING_FIRST = ("created_at", "last_login_date")
 
 
 @administrators_only
 @hidden
 def managed_accounts_page() -> Response:
-    given = asked((*FILTERS, "sort"))
-    place = asked(("after",))
-    query = with_moments(given, starts="last_login_before", ends="created_after")
-    faults: Sequence[str] = ()
+    filters = filter_values((*FILTERS, "sort"))
+    position = filter_values(("after",))
+    query = days_to_timestamps(filters, starts="last_login_before", ends="created_after")
+    errors: Sequence[str] = ()
     try:
         found = list_from_api(
-            administration_api.list_managed_accounts, query={**query, **place, "limit": ROWS}
+            administration_api.list_managed_accounts, query={**query, **position, "limit": ROWS}
         )
     except Invalid as problem:
-        found, faults = ListPage([], {}), faults_of(problem)
-    return page(
+        found, errors = ListPage([], {}), error_messages(problem)
+    return render_page(
         "admin/accounts.html",
-        status=422 if faults else 200,
+        status=422 if errors else 200,
         rows=found.rows,
-        faces=_faces(found.rows),
-        given=given,
-        faults=faults,
-        is_filtered=bool(given.keys() - {"sort"}),
-        more=any(name in given for name in FILTERS[4:]),
-        columns={name: _column(name, given) for name in SORTS},
-        first=to(f".{AT}", **given) if place else "",
-        further=to(f".{AT}", **{**given, **found.further}) if found.further else "",
+        people=_people(found.rows),
+        filters=filters,
+        errors=errors,
+        is_filtered=bool(filters.keys() - {"sort"}),
+        more=any(name in filters for name in FILTERS[4:]),
+        columns={name: _sort_link(name, filters) for name in SORTS},
+        first_url=link_to(f".{AT}", **filters) if position else "",
+        next_url=link_to(f".{AT}", **{**filters, **found.next_query}) if found.next_query else "",
         statuses=[("", _("Any status")), *statuses(_known_statuses())],
         roles=[("", _("Any role")), *roles(ROLES)],
     )
@@ -64,51 +64,51 @@ def _known_statuses() -> list[str]:
     return [*service(Accounts).statuses(), PENDING, DELETING]
 
 
-def _faces(rows: list[JsonObject]) -> dict[Any, Any]:
+def _people(rows: list[JsonObject]) -> dict[Any, Any]:
     ids = current_frontdesk.tables.account_ids
-    return service(Desk).persons.find_all(ids.from_path(str(row["id"])) for row in rows)
+    return service(ConsoleResources).people.by_ids(ids.from_path(str(row["id"])) for row in rows)
 
 
-def _column(name: str, given: dict[str, str]) -> dict[str, str]:
-    """The link of a column's title: by it, or by it the other way round."""
-    sort = given.get("sort") or ("email" if "search" in given else "-created_at")
-    falls = sort == f"-{name}"
+def _sort_link(name: str, filters: dict[str, str]) -> dict[str, str]:
+    """Return the link of a column title: sort by the column, or reverse its order."""
+    sort = filters.get("sort") or ("email" if "search" in filters else "-created_at")
+    is_descending = sort == f"-{name}"
     if sort.removeprefix("-") == name:
-        turned = name if falls else f"-{name}"
+        reversed_sort = name if is_descending else f"-{name}"
         return {
-            "url": to(f".{AT}", **{**given, "sort": turned}),
-            "sorted": "down" if falls else "up",
+            "url": link_to(f".{AT}", **{**filters, "sort": reversed_sort}),
+            "sorted": "down" if is_descending else "up",
         }
-    first = f"-{name}" if name in _FALLING_FIRST else name
-    return {"url": to(f".{AT}", **{**given, "sort": first})}
+    first = f"-{name}" if name in _DESCENDING_FIRST else name
+    return {"url": link_to(f".{AT}", **{**filters, "sort": first})}
 
 
 @administrators_only
 @hidden
 def new_managed_account_page() -> Response:
-    return page("admin/new_account.html", at=AT, roles=roles(roles_to_give()))
+    return render_page("admin/new_account.html", at=AT, roles=roles(assignable_roles()))
 
 
-def roles_to_give() -> list[str]:
-    """Those that the caller may make somebody, the least first."""
+def assignable_roles() -> list[str]:
+    """Return the roles that the caller may assign, the least powerful first."""
     actor = caller().account.role
     return [role for role in reversed(ROLES) if may_manage_roles(actor, role)]
 
 
-@calls_api(administration_api.create_managed_account, refused=new_managed_account_page)
+@calls_api(administration_api.create_managed_account, form_page=new_managed_account_page)
 def make_managed_account(call_api: ApiCall) -> Response:
-    way, form = request.form.get("way", "invite"), request.form
-    given: JsonObject = {"email": form.get("email", ""), "invite": way == "invite"}
-    given |= {name: form[name] for name in ("phone", "role") if form.get(name)}
-    if way == "password":
-        given["password"] = form.get("password", "")
-    made = call_api(json=given)
-    said = (
+    method, form = request.form.get("way", "invite"), request.form
+    body: JsonObject = {"email": form.get("email", ""), "invite": method == "invite"}
+    body |= {name: form[name] for name in ("phone", "role") if form.get(name)}
+    if method == "password":
+        body["password"] = form.get("password", "")
+    created = call_api(json=body)
+    text = (
         _(
             "Created an account for {email} and sent an email to set a password.",
-            email=made["email"],
+            email=created["email"],
         )
-        if way == "invite"
-        else _("Created an account for {email}.", email=made["email"])
+        if method == "invite"
+        else _("Created an account for {email}.", email=created["email"])
     )
-    return go(".managed_account_page", said, account_id=made["id"])
+    return redirect_to(".managed_account_page", text, account_id=created["id"])

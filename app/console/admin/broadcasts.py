@@ -1,4 +1,4 @@
-"""What an admin has sent, how it goes out, and what became of it."""
+"""An admin's broadcasts and their delivery."""
 
 from typing import Any, TypedDict
 
@@ -11,23 +11,23 @@ from ...core.web.request_data import takes
 from ...notifications import admin_routes as broadcasts_api
 from ...notifications.sent import SentItem, SentNotifications
 from ..api_calls import ApiCall, calls_api, get_from_api
-from ..pages import fragment, page
+from ..links import redirect_to
+from ..pages import render_fragment, render_page
 from ..texts import _, _n
-from ..ways import go
-from .reading import admins_only
+from .filters import admins_only
 
-LISTED = 25
-FAILED_LISTED = 50
+PER_PAGE = 25
+FAILED_PER_PAGE = 50
 
 
-class SentView(RequestSchema):
+class SentQuery(RequestSchema):
     class Input(TypedDict):
         before: int | None
 
     before = StrictInteger(load_default=None)
 
 
-class FailedView(RequestSchema):
+class FailedQuery(RequestSchema):
     class Input(TypedDict):
         after: int | None
 
@@ -35,63 +35,69 @@ class FailedView(RequestSchema):
 
 
 @admins_only
-@takes(query=SentView)
-def broadcasts_page(query: SentView.Input) -> Response:
+@takes(query=SentQuery)
+def broadcasts_page(query: SentQuery.Input) -> Response:
     before = query["before"]
     sent = service(SentNotifications).page_with_stored_counts(
-        caller().account.id, limit=LISTED + 1, before=before
+        caller().account.id, limit=PER_PAGE + 1, before=before
     )
-    older = sent[LISTED - 1]["id"] if len(sent) > LISTED else None
-    return page("admin/broadcasts/list.html", sent=sent[:LISTED], before=before, older=older)
+    older = sent[PER_PAGE - 1]["id"] if len(sent) > PER_PAGE else None
+    return render_page(
+        "admin/broadcasts/list.html", sent=sent[:PER_PAGE], before=before, older=older
+    )
 
 
 @admins_only
-@takes(query=FailedView)
-def broadcast_page(query: FailedView.Input, notification_id: int) -> Response:
+@takes(query=FailedQuery)
+def broadcast_page(query: FailedQuery.Input, notification_id: int) -> Response:
     item = service(SentNotifications).get_with_stored_counts(caller().account.id, notification_id)
     failed: list[Any] = []
     if any(counts["failed"] for counts in (item["deliveries"] or {}).values()):
-        failed = _failed(notification_id, query["after"])
-    return page(
+        failed = _failed_deliveries(notification_id, query["after"])
+    return render_page(
         "admin/broadcasts/one.html",
         at="broadcasts_page",
         item=item,
         failed=failed,
-        further=failed[-1]["id"] if len(failed) == FAILED_LISTED else None,
-        is_going_out=is_going_out(item),
+        next_after=failed[-1]["id"] if len(failed) == FAILED_PER_PAGE else None,
+        is_pending=has_pending_deliveries(item),
     )
 
 
 @admins_only
 def broadcast_progress(notification_id: int) -> Response:
-    """For the script of the page, as long as something is on its way."""
+    """Return the progress for the script of the page, until all messages are sent."""
     item = service(SentNotifications).poll(caller().account.id, notification_id)
-    return fragment("admin/broadcasts/progress.html", item=item, is_going_out=is_going_out(item))
+    return render_fragment(
+        "admin/broadcasts/progress.html", item=item, is_pending=has_pending_deliveries(item)
+    )
 
 
-@calls_api(broadcasts_api.retry_notification, refused=broadcast_page)
+@calls_api(broadcasts_api.retry_notification, form_page=broadcast_page)
 def retry_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     call_api()
-    return go(".broadcast_page", _("Failed messages are retried."), notification_id=notification_id)
+    return redirect_to(
+        ".broadcast_page", _("Failed messages are retried."), notification_id=notification_id
+    )
 
 
-@calls_api(broadcasts_api.delete_sent_notification, refused=broadcast_page)
+@calls_api(broadcasts_api.delete_sent_notification, form_page=broadcast_page)
 def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
-    gone = call_api()
+    deleted = call_api()
     text = _n(
         "The broadcast was deleted from one inbox.",
         "The broadcast was deleted from {n} inboxes.",
-        gone["receivers"],
+        deleted["receivers"],
     )
-    return go(".broadcasts_page", text)
+    return redirect_to(".broadcasts_page", text)
 
 
-def is_going_out(item: SentItem) -> bool:
+def has_pending_deliveries(item: SentItem) -> bool:
     return any(counts["pending"] for counts in (item["deliveries"] or {}).values())
 
 
-def _failed(notification_id: int, after: int | None) -> list[Any]:
-    query = {"limit": FAILED_LISTED} | ({"after": after} if after else {})
+def _failed_deliveries(notification_id: int, after: int | None) -> list[Any]:
+    query = {"limit": FAILED_PER_PAGE} | ({"after": after} if after else {})
     found: list[Any] = get_from_api(
         broadcasts_api.list_notification_deliveries, query=query, notification_id=notification_id
     )

@@ -1,5 +1,4 @@
-"""A broadcast while it is written: all of it is in the form, and nothing is stored before it is
-sent."""
+"""The draft of a broadcast, which is only in the form: nothing is stored before it is sent."""
 
 from __future__ import annotations
 
@@ -18,25 +17,25 @@ from ...delivery.outbox.enqueue import Outbox
 from ...notifications.schemas import CHANNEL, INAPP
 
 EVERYONE, CHOSEN = "everyone", "chosen"
-# So many are named on a page; the others are counted.
-NAMED = 50
-# To more than these, the number is typed before it is sent.
-MANY = 1000
+# The maximum number of recipients that a page names.
+MAX_NAMED = 50
+# For more recipients, the sender enters their number before sending.
+CONFIRM_ABOVE = 1000
 _COUNTED_SECONDS = 3600
 
 
 @dataclass(frozen=True)
-class DraftOfBroadcast:
+class BroadcastDraft:
     title: str
     message: str
     channels: list[str]
     audience: str
-    # As the form has them.
+    # The ids as strings, as in the form.
     ids: list[str]
     search: str
 
     @classmethod
-    def sent(cls) -> DraftOfBroadcast:
+    def from_form(cls) -> BroadcastDraft:
         form = request.form
         channels = dict.fromkeys([INAPP, *form.getlist("data.channels")])
         return cls(
@@ -54,13 +53,13 @@ class DraftOfBroadcast:
 
     @property
     def body(self) -> JsonObject:
-        """As the API takes it. Nobody chosen is an empty list, which it refuses."""
+        """The body for the API. Without selected accounts the list is empty, which it rejects."""
         data = {"title": self.title, "message": self.message, "channels": self.channels}
         return {"data": data} | ({} if self.is_for_everyone else {"account_receiver_ids": self.ids})
 
     @property
     def fields(self) -> Iterator[tuple[str, str]]:
-        """To be carried on from one page to the next."""
+        """The draft as hidden fields for the next page."""
         yield "data.title", self.title
         yield "data.message", self.message
         yield from (("data.channels", name) for name in self.channels)
@@ -68,9 +67,9 @@ class DraftOfBroadcast:
         if not self.is_for_everyone:
             yield from (("account_receiver_ids", each) for each in self.ids)
 
-    def receivers(self) -> list[Receiver]:
-        """Those that are named; who is gone is not among them, nor what is no id of anybody's."""
-        ids = [*_account_ids(self.ids[:NAMED])]
+    def recipients(self) -> list[Receiver]:
+        """Return the first selected accounts, without deleted accounts and invalid ids."""
+        ids = [*_account_ids(self.ids[:MAX_NAMED])]
         found = service(Outbox).channels.accounts.load(ids) if ids else {}
         return [found[each] for each in ids if each in found]
 
@@ -82,19 +81,19 @@ def _account_ids(texts: list[str]) -> Iterator[Any]:
 
 
 def channels() -> list[tuple[str, str | None]]:
-    """Those that somebody handles, and why nothing can leave on one."""
-    there = service(Outbox).channels
+    """Return the available channels, each with the reason if it cannot send now."""
+    available = service(Outbox).channels
     known = [name for name in CHANNEL.known_values() if name != INAPP]
-    found = ((name, there.get(name)) for name in known)
+    found = ((name, available.get(name)) for name in known)
     return [(name, channel.disabled_reason()) for name, channel in found if channel is not None]
 
 
-def sign_count(receivers: int) -> str:
-    """What the page has told the sender, so that nobody types another number."""
-    return _serializer().dumps(receivers)
+def sign_count(count: int) -> str:
+    """Sign the number of recipients that the page shows, which `signed_count` verifies."""
+    return _serializer().dumps(count)
 
 
-def told_count() -> int | None:
+def signed_count() -> int | None:
     try:
         count: int = _serializer().loads(request.form.get("counted", ""), _COUNTED_SECONDS)
     except BadData:

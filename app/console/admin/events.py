@@ -1,4 +1,4 @@
-"""Who did what, of everybody: filtered, page by page, and as a file."""
+"""The audit log for admins: filters, pages and a download."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,18 +15,18 @@ from ...core.errors import Invalid
 from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
 from ..api_calls import ListPage, get_from_api, list_from_api
+from ..links import link_to, redirect
 from ..navigation import ADMINS
-from ..pages import page
+from ..pages import render_page
 from ..texts import _
-from ..ways import go_to, to
-from .reading import addresses, asked, faults_of, with_moments
+from .filters import days_to_timestamps, emails_by_id, error_messages, filter_values
 
 AT = "admin_events_page"
 ROWS = 50
-# Those that the API takes; whom they name, a reader may also say by address.
-PEOPLE = ("account", "actor")
-FILTERS = ("type", *PEOPLE, "workspace", "target", "since", "until")
-_REFUSED = ("failed", "refused", "reached", "reused", "suspected")
+# The API takes ids in these filters; the page also accepts email addresses.
+PERSON_FILTERS = ("account", "actor")
+FILTERS = ("type", *PERSON_FILTERS, "workspace", "target", "since", "until")
+_REJECTED = ("failed", "refused", "reached", "reused", "suspected")
 _ENDED = ("deleted", "removed", "ended", "reset", "revoked", "unlinked", "pruned")
 
 
@@ -34,25 +34,25 @@ _ENDED = ("deleted", "removed", "ended", "reset", "revoked", "unlinked", "pruned
 @roles_required(*ADMINS)
 @hidden
 def admin_events_page() -> Response:
-    given = asked(FILTERS)
-    place = asked(("after",))
-    faults: Sequence[str] = ()
+    filters = filter_values(FILTERS)
+    position = filter_values(("after",))
+    errors: Sequence[str] = ()
     try:
-        query = _query(given)
-        found = list_from_api(audit_api.list_events, query={**query, **place, "limit": ROWS})
+        query = _query(filters)
+        found = list_from_api(audit_api.list_events, query={**query, **position, "limit": ROWS})
     except Invalid as problem:
-        found, faults = ListPage([], {}), faults_of(problem)
-    return page(
+        found, errors = ListPage([], {}), error_messages(problem)
+    return render_page(
         "admin/events.html",
-        status=422 if faults else 200,
-        rows=with_names(found.rows),
-        given=given,
-        faults=faults,
+        status=422 if errors else 200,
+        rows=build_event_rows(found.rows),
+        filters=filters,
+        errors=errors,
         types=_types(),
-        more=any(name in given for name in FILTERS[2:]),
-        first=to(f".{AT}", **given) if place else "",
-        further=to(f".{AT}", **{**given, **found.further}) if found.further else "",
-        file=to(".admin_events_file", **given),
+        more=any(name in filters for name in FILTERS[2:]),
+        first_url=link_to(f".{AT}", **filters) if position else "",
+        next_url=link_to(f".{AT}", **{**filters, **found.next_query}) if found.next_query else "",
+        file_url=link_to(".admin_events_file", **filters),
     )
 
 
@@ -60,23 +60,27 @@ def admin_events_page() -> Response:
 @roles_required(*ADMINS)
 @hidden
 def admin_events_file() -> Response:
-    """All that the filters let through, an event on each line, the oldest first."""
+    """Return the matching events as JSON lines, the oldest first."""
     try:
-        lines: Response = get_from_api(audit_api.export_events, query=_query(asked(FILTERS)))
+        lines: Response = get_from_api(
+            audit_api.export_events, query=_query(filter_values(FILTERS))
+        )
     except Invalid:
-        # The page says what is wrong with them.
-        return go_to(to(f".{AT}", **request.args))
+        # The page shows the errors of the filters.
+        return redirect(link_to(f".{AT}", **request.args))
     lines.headers["Content-Disposition"] = 'attachment; filename="events.jsonl"'
     return lines
 
 
-def _query(given: Mapping[str, str]) -> JsonObject:
-    query: JsonObject = with_moments(given, starts="since", ends="until")
-    for name in PEOPLE:
+def _query(filters: Mapping[str, str]) -> JsonObject:
+    query: JsonObject = days_to_timestamps(filters, starts="since", ends="until")
+    for name in PERSON_FILTERS:
         if "@" in query.get(name, ""):
             found = service(Accounts).find(query[name])
             if found is None:
-                raise Invalid.about(name, "Nobody has this address; who is gone has an id still.")
+                raise Invalid.about(
+                    name, _("No account has this address. For a deleted account, enter its ID.")
+                )
             query[name] = serialize_id(found.id)
     return query
 
@@ -84,28 +88,28 @@ def _query(given: Mapping[str, str]) -> JsonObject:
 def _types() -> list[tuple[str, str]]:
     """Return each type with its title: Frontdesk's, then the application's own."""
     catalogue = current_frontdesk.actions.catalogue
-    return [(action.name, _capital(_(action.title))) for action in catalogue.values()]
+    return [(action.name, _capitalize(_(action.title))) for action in catalogue.values()]
 
 
-def with_names(rows: Iterable[Values]) -> list[JsonObject]:
-    """Ready for a page: what happened in words, and whoever is named by their address."""
+def build_event_rows(rows: Iterable[Values]) -> list[JsonObject]:
+    """Return the rows for a page, with titles of actions and email addresses of accounts."""
     rows, ids = list(rows), current_frontdesk.tables.account_ids
-    people = [row[name] for row in rows for name in ("actor_id", "account_id")]
-    known = addresses(ids.from_text(each) for each in people if each is not None)
+    ids_of_rows = [row[name] for row in rows for name in ("actor_id", "account_id")]
+    known = emails_by_id(ids.from_text(each) for each in ids_of_rows if each is not None)
     catalogue = current_frontdesk.actions.catalogue
-    return [_told(row, known, catalogue.get(row["type"])) for row in rows]
+    return [_event_row(row, known, catalogue.get(row["type"])) for row in rows]
 
 
-def _told(row: Values, known: Mapping[Any, str], action: Action | None) -> JsonObject:
+def _event_row(row: Values, known: Mapping[Any, str], action: Action | None) -> JsonObject:
     return {
         **row,
-        "what": _capital(_(action.title)) if action else row["type"],
+        "title": _capitalize(_(action.title)) if action else row["type"],
         "kind": _color(row["type"]),
         "actor": known.get(row["actor_id"], ""),
         "account": known.get(row["account_id"], ""),
         "changes": list(_changes(row["data"])),
         "facts": [
-            (name, _plain(value))
+            (name, _as_text(value))
             for name, value in row["data"].items()
             if name not in ("before", "after")
         ],
@@ -113,26 +117,26 @@ def _told(row: Values, known: Mapping[Any, str], action: Action | None) -> JsonO
 
 
 def _changes(data: Values) -> Iterator[tuple[str, str, str]]:
-    """What was so before, and is so after it."""
+    """Yield each changed property with its old and new value."""
     before, after = data.get("before") or {}, data.get("after") or {}
     for name in [*before, *(each for each in after if each not in before)]:
-        yield name, _plain(before.get(name)), _plain(after.get(name))
+        yield name, _as_text(before.get(name)), _as_text(after.get(name))
 
 
-def _plain(value: object) -> str:
+def _as_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_plain, value))
+        return ", ".join(map(_as_text, value))
     return str(value)
 
 
 def _color(name: str) -> str:
     last = name.rpartition(".")[2]
-    if last.endswith(_REFUSED):
+    if last.endswith(_REJECTED):
         return "bad"
     return "warn" if last in _ENDED else ""
 
 
-def _capital(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""The admin's first page: what needs attention, and how the last days were."""
+"""The overview for admins: open problems, and sign-ins and new accounts of the last days."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,13 +17,13 @@ from ...delivery.outbox.statistics import count_backlog, count_recent
 from ...doctor.checks import LONGEST_WAIT, QUICK, findings
 from ..navigation import ADMINS
 from ..page_globals import zone
-from ..pages import page
+from ..pages import render_page
 
 DAYS = 14
-IN, REFUSED, MADE = "login.succeeded", "login.failed", "account.created"
+SIGN_IN, FAILED_SIGN_IN, ACCOUNT_CREATED = "login.succeeded", "login.failed", "account.created"
 _DAY = timedelta(days=1)
-# Where even one day has more records than are looked at, its hours say more than one bar.
-_LEAST_DAYS = timedelta(days=2)
+# If the history covers less than this, the charts show hours instead of days.
+_HOURLY_BELOW = timedelta(days=2)
 
 
 @active_account_required
@@ -34,9 +34,11 @@ def admin_home_page() -> Response:
     queue = count_backlog(session)
     age = now - queue.oldest if queue.oldest else timedelta()
     ended = count_recent(session, now - _DAY)
-    history = count_by_hour(session, (IN, REFUSED, MADE), _begin(now))
+    history = count_by_hour(
+        session, (SIGN_IN, FAILED_SIGN_IN, ACCOUNT_CREATED), _start_of_first_day(now)
+    )
     found = findings(QUICK)
-    return page(
+    return render_page(
         "admin/home.html",
         queue=queue,
         age_minutes=int(age.total_seconds() // 60),
@@ -45,25 +47,25 @@ def admin_home_page() -> Response:
         findings=sorted(found, key=lambda each: each.level != "fault"),
         accounts=estimate(session, service(Accounts).model),
         history=history,
-        has_records=current_frontdesk.settings.of(AuditSettings).EVENTS,
-        sign_ins=list(_points(history, now, IN, REFUSED)),
-        made=list(_points(history, now, MADE)),
-        totals={name: history.total(name) for name in (IN, REFUSED, MADE)},
-        names=(IN, REFUSED, MADE),
+        has_audit_log=current_frontdesk.settings.of(AuditSettings).EVENTS,
+        sign_ins=list(_points(history, now, SIGN_IN, FAILED_SIGN_IN)),
+        created=list(_points(history, now, ACCOUNT_CREATED)),
+        totals={name: history.total(name) for name in (SIGN_IN, FAILED_SIGN_IN, ACCOUNT_CREATED)},
+        names=(SIGN_IN, FAILED_SIGN_IN, ACCOUNT_CREATED),
     )
 
 
-def _begin(now: datetime) -> datetime:
-    """Of the first day, on the reader's clock."""
+def _start_of_first_day(now: datetime) -> datetime:
+    """Return the start of the first day in the reader's time zone."""
     here = now.astimezone(zone() or UTC)
     first = (here - (DAYS - 1) * _DAY).replace(hour=0, minute=0, second=0, microsecond=0)
     return first.astimezone(UTC)
 
 
 def _points(history: EventHistory, now: datetime, *names: str) -> Iterator[tuple[Any, ...]]:
-    """For each day, or each hour where only the last ones were counted."""
+    """Yield the numbers of each day, or of each hour if the history is short."""
     here = zone() or UTC
-    by_hour = not history.is_complete and now - history.since < _LEAST_DAYS
+    by_hour = not history.is_complete and now - history.since < _HOURLY_BELOW
     shape = "%-d %b, %H:00" if by_hour else "%-d %b"
     step = timedelta(hours=1) if by_hour else _DAY
     sums: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""What is set, and where from: for root alone, and without the secrets."""
+"""The settings and their sources, for root only and without secrets."""
 
 from flask import Response, request
 
@@ -7,7 +7,7 @@ from ...core.config.settings import DEFAULT
 from ...core.context import find_context
 from ...core.web.operation import hidden
 from ...extension.origins import Setting, SettingsSpace, settings_of
-from ..pages import page
+from ..pages import render_page
 
 
 @superuser_required
@@ -21,7 +21,7 @@ def settings_page() -> Response:
         for space in spaces
         if (kept := tuple(each for each in space.settings if _fits(each, search, only_set)))
     ]
-    return page(
+    return render_page(
         "admin/settings.html",
         spaces=found,
         names=[space.name for space in spaces],
@@ -34,5 +34,5 @@ def settings_page() -> Response:
 def _fits(setting: Setting, search: str, only_set: bool) -> bool:
     if only_set and setting.origin == DEFAULT.source:
         return False
-    told = f"{setting.name} {setting.about} {setting.value}".lower()
-    return all(word in told for word in search.lower().split())
+    text = f"{setting.name} {setting.about} {setting.value}".lower()
+    return all(word in text for word in search.lower().split())

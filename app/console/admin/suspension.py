@@ -1,4 +1,4 @@
-"""Suspending an account, for a while or until somebody ends it."""
+"""The form that suspends an account, until a date or until an admin lifts it."""
 
 from datetime import timedelta
 
@@ -13,12 +13,12 @@ from ...core.errors import Invalid
 from ...core.types import AccountKey, JsonObject
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api
-from ..pages import page
+from ..links import Undo, link_to, redirect_to
+from ..pages import render_page
 from ..texts import _
-from ..ways import Undo, go, to
-from .account import details_of, may_change
+from .account import account_details, may_change
 from .accounts import AT
-from .reading import moment_of_day
+from .filters import start_of_day
 
 UNTIL_DAY, WITHOUT_END = "day", "open"
 DAYS = ("1", "7", "30")
@@ -27,8 +27,8 @@ DAYS = ("1", "7", "30")
 @administrators_only
 @hidden
 def suspend_managed_account_page(account_id: AccountKey) -> Response:
-    details = details_of(account_id)
-    return page(
+    details = account_details(account_id)
+    return render_page(
         "admin/suspend_account.html",
         at=AT,
         account=details,
@@ -37,28 +37,28 @@ def suspend_managed_account_page(account_id: AccountKey) -> Response:
     )
 
 
-@calls_api(administration_api.update_managed_account, refused=suspend_managed_account_page)
+@calls_api(administration_api.update_managed_account, form_page=suspend_managed_account_page)
 def suspend_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
-    given: JsonObject = {"status": SUSPENDED}
+    body: JsonObject = {"status": SUSPENDED}
     if until := _until():
-        given["suspended_until"] = until
+        body["suspended_until"] = until
     if reason := request.form.get("suspended_reason", "").strip():
-        given["suspended_reason"] = reason.replace("\r\n", "\n")
-    changed = call_api(json=given)
-    url = to(".change_managed_account", account_id=account_id)
+        body["suspended_reason"] = reason.replace("\r\n", "\n")
+    changed = call_api(json=body)
+    url = link_to(".change_managed_account", account_id=account_id)
     undo = Undo(url, {"status": service(Accounts).active_status})
-    said = _("Suspended {email} and ended its sessions.", email=changed["email"])
-    return go(".managed_account_page", said, undo=undo, account_id=account_id)
+    text = _("Suspended {email} and ended its sessions.", email=changed["email"])
+    return redirect_to(".managed_account_page", text, undo=undo, account_id=account_id)
 
 
 def _until() -> str:
-    length = request.form.get("length", WITHOUT_END)
-    if length in DAYS:
-        until = current_frontdesk.clock.now() + timedelta(days=int(length))
+    duration = request.form.get("length", WITHOUT_END)
+    if duration in DAYS:
+        until = current_frontdesk.clock.now() + timedelta(days=int(duration))
         return until.isoformat()
-    if length != UNTIL_DAY:
+    if duration != UNTIL_DAY:
         return ""
-    given = request.form.get("suspended_until", "")
-    if not given:
-        raise Invalid.about("suspended_until", "Say until which day.")
-    return moment_of_day(given) or given
+    day = request.form.get("suspended_until", "")
+    if not day:
+        raise Invalid.about("suspended_until", _("Choose a date."))
+    return start_of_day(day) or day

@@ -1,4 +1,4 @@
-"""The first account with the role `root`: made by whoever can read what the server prints."""
+"""The first account with the role `root`, created with a link that the server prints."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,10 +16,10 @@ from ...core.errors import Conflict
 ROOT = "root"
 HOURS = 24
 _FIRST_ROOT = Purpose("first-root", token_life=timedelta(hours=HOURS))
-# Nothing is stored for the link: it is about the service itself, and about nobody yet.
+# The link is for the service itself, not for an account, and nothing is stored for it.
 _SERVICE = ProofSubject("service", ROOT, (), None)
-# Longer than the hash of a password takes.
-_MAKING_SECONDS = 30
+# Longer than hashing a password takes.
+_LOCK_SECONDS = 30
 
 
 class RootExists(Conflict):
@@ -36,13 +36,15 @@ class FirstRoot:
 
     def is_missing(self) -> bool:
         model = self.context.get(Accounts).model
-        # The first condition is the index's, which holds the few that are not `user`.
+        # The first condition selects the partial index of accounts whose role is not `user`.
         found = select(model.id).where(model.role != "user", model.role == ROOT).limit(1)
         return self.context.session.scalar(found) is None
 
     def link(self) -> str:
-        """Good for a day, and only until there is a root. Beginning with a slash where nobody has
-        said at which address the service is reached."""
+        """Return the link, which expires after a day or when a root account exists.
+
+        Without a public URL in the settings, the link is only a path.
+        """
         core = self.context.settings.core
         token = self.context.get(Proofs).token(_FIRST_ROOT, _SERVICE)
         return f"{core.console_url}/first-root?token={token}"
@@ -50,25 +52,25 @@ class FirstRoot:
     def check(self, token: str) -> None:
         if not self.is_missing():
             raise RootExists
-        self.context.get(Proofs).by_token(_FIRST_ROOT, _SERVICE.kind, token, _found)
+        self.context.get(Proofs).by_token(_FIRST_ROOT, _SERVICE.kind, token, _check_subject)
 
     def make(self, token: str, email: str, password: str) -> AccountLike:
-        """Of two with the same link at once, one makes it."""
+        """Create the account. Of two simultaneous requests with the link, one succeeds."""
         self.check(token)
         accounts = self.context.get(Accounts)
         accounts.passwords.rules.check(password, fold(email), "password")
         keystore, key = self.context.keystore, "first-root"
-        if not keystore.add(key, "making", _MAKING_SECONDS):
+        if not keystore.add(key, "making", _LOCK_SECONDS):
             raise RootExists
         try:
             self.check(token)
-            made: AccountLike = accounts.create(email, password, role=ROOT)
-            return made
+            account: AccountLike = accounts.create(email, password, role=ROOT)
+            return account
         finally:
             keystore.drop(key)
 
 
-def _found(subject_id: object) -> ProofSubject[None]:
+def _check_subject(subject_id: object) -> ProofSubject[None]:
     if subject_id != ROOT:
         raise InvalidProof
     return _SERVICE

@@ -1,4 +1,4 @@
-"""Emails that were written to a folder, and pages that show them to who sits at the machine."""
+"""Emails that were written to a folder, and the pages that show them on the same machine."""
 
 import re
 from collections.abc import Sequence
@@ -17,16 +17,19 @@ from ...core.errors import NotFound
 from ...core.web.operation import anyone, hidden
 from ...delivery.mail.base import Mailer
 from ...delivery.mail.mailer import FolderMailer
-from ..pages import framed, page
+from ..pages import render_framed, render_page
 
-# A proxy or a tunnel in front brings strangers to this address.
-_PASSED_ON = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
+# Headers of proxies and tunnels, which forward requests of other machines.
+_PROXY_HEADERS = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
 
 
-def is_near() -> bool:
-    """By the machine's own name too: a strange name may lead to this address as well, and its pages
-    would read what they are answered."""
-    if any(name in request.headers for name in _PASSED_ON):
+def is_local_request() -> bool:
+    """Return whether the request is from this machine and for its own name.
+
+    The host name is checked because of DNS rebinding: another site's name may resolve to this
+    machine, and its pages could then read the responses.
+    """
+    if any(name in request.headers for name in _PROXY_HEADERS):
         return False
     try:
         host = urlsplit(f"//{request.environ.get('HTTP_HOST', '')}").hostname or ""
@@ -42,12 +45,12 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
-# As the mailer calls them: nothing else in any folder has such a name.
+# The file names of the mailer, which no other files have.
 _NAME = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}-[0-9a-f]{8}\.eml", re.ASCII)
 _LINK = re.compile(r"https?://[^\s<>\"']+")
 
 
-class WrittenMail(NamedTuple):
+class WrittenEmail(NamedTuple):
     name: str
     to: str
     subject: str
@@ -60,45 +63,46 @@ class WrittenMail(NamedTuple):
         return list(dict.fromkeys(_LINK.findall(self.text)))
 
 
-def is_written() -> bool:
-    return folder() is not None
+def has_outbox() -> bool:
+    return outbox_folder() is not None
 
 
-def folder() -> Path | None:
-    """Development alone has one that anybody is shown: a recovery mail opens an account."""
+def outbox_folder() -> Path | None:
+    """Return the folder in debug mode, else None: a password reset email gives access to an
+    account."""
     context = current_frontdesk
     mailer = context.get(Mailer) if context.has(Mailer) else None  # type: ignore[type-abstract]
     return mailer.folder if current_app.debug and isinstance(mailer, FolderMailer) else None
 
 
-def open_outbox() -> Path:
-    """For the routes: as if there were none, for whoever does not sit here."""
-    found = folder()
-    if found is None or not is_near():
+def require_outbox() -> Path:
+    """Return the folder, or raise NotFound for requests from other machines."""
+    found = outbox_folder()
+    if found is None or not is_local_request():
         raise NotFound
     return found
 
 
-def names(of: Path) -> list[str]:
-    """The newest first, as their names tell."""
-    found = (path.name for path in of.glob("*.eml"))
+def email_names(folder: Path) -> list[str]:
+    """Return the names, newest first; they start with the time."""
+    found = (path.name for path in folder.glob("*.eml"))
     return sorted(filter(_NAME.fullmatch, found), reverse=True)
 
 
-def count() -> int:
-    found = folder()
-    return len(names(found)) if found is not None else 0
+def count_emails() -> int:
+    found = outbox_folder()
+    return len(email_names(found)) if found is not None else 0
 
 
-def read(of: Path, name: str) -> WrittenMail:
+def read_email(folder: Path, name: str) -> WrittenEmail:
     if not _NAME.fullmatch(name):
         raise NotFound
     try:
-        data = (of / name).read_bytes()
+        data = (folder / name).read_bytes()
     except FileNotFoundError:
         raise NotFound from None
     message = message_from_bytes(data, EmailMessage, policy=policy.default)
-    return WrittenMail(
+    return WrittenEmail(
         name,
         str(message["To"] or ""),
         str(message["Subject"] or ""),
@@ -119,20 +123,22 @@ PER_PAGE = 25
 @anyone
 @hidden
 def mails_page() -> Response:
-    folder = open_outbox()
-    found = names(folder)
+    folder = require_outbox()
+    found = email_names(folder)
     start = max(request.args.get("from", 0, type=int), 0)
-    shown = [read(folder, name) for name in found[start : start + PER_PAGE]]
-    return page("first_run/mails.html", mails=shown, start=start, total=len(found), step=PER_PAGE)
+    shown = [read_email(folder, name) for name in found[start : start + PER_PAGE]]
+    return render_page(
+        "first_run/mails.html", mails=shown, start=start, total=len(found), step=PER_PAGE
+    )
 
 
 @anyone
 @hidden
 def mail_page(name: str) -> Response:
-    return page("first_run/mail.html", mail=read(open_outbox(), name))
+    return render_page("first_run/mail.html", mail=read_email(require_outbox(), name))
 
 
 @anyone
 @hidden
 def mail_html(name: str) -> Response:
-    return framed(read(open_outbox(), name).html)
+    return render_framed(read_email(require_outbox(), name).html)

@@ -1,4 +1,4 @@
-"""The page of the link that a server prints while there is no root account."""
+"""The page of the link that the server prints while no root account exists."""
 
 from typing import TypedDict
 
@@ -14,13 +14,13 @@ from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, hidden
 from ...core.web.request_data import takes
 from ..api_calls import show_form_again
-from ..pages import page
+from ..links import redirect_to
+from ..pages import render_page
 from ..texts import _
-from ..ways import go
 from .first_root import FirstRoot, RootExists
 
 
-class FirstRootMake(RequestSchema):
+class FirstRootForm(RequestSchema):
     class Input(TypedDict):
         token: str
         email: str
@@ -38,20 +38,20 @@ def first_root_page() -> Response:
     try:
         FirstRoot(find_context()).check(token)
     except RootExists as problem:
-        return page("first_run/no_root.html", status=problem.status, is_over=True)
+        return render_page("first_run/no_root.html", status=problem.status, is_over=True)
     except InvalidProof as problem:
-        return page("first_run/no_root.html", status=problem.status, is_over=False)
-    return page("first_run/first_root.html", token=token)
+        return render_page("first_run/no_root.html", status=problem.status, is_over=False)
+    return render_page("first_run/first_root.html", token=token)
 
 
 @anyone
 @hidden
 @show_form_again(first_root_page)
-@takes(form=FirstRootMake)
-def make_first_root(form: FirstRootMake.Input) -> Response:
-    made = FirstRoot(find_context()).make(**form)
+@takes(form=FirstRootForm)
+def make_first_root(form: FirstRootForm.Input) -> Response:
+    account = FirstRoot(find_context()).make(**form)
     service(CookieSessions).prepare_sign_in()
-    if isinstance(service(SignInPolicy).admit(made, (PASSWORD,), sign_in_options()), Challenge):
-        # A second factor that must be set up, say.
-        return go(".sign_in_page", _("Account created. You can sign in now."))
-    return go(".dashboard", _("You are signed in. This account has the role root."))
+    if isinstance(service(SignInPolicy).admit(account, (PASSWORD,), sign_in_options()), Challenge):
+        # Such as a second factor that must be set up.
+        return redirect_to(".sign_in_page", _("Account created. You can sign in now."))
+    return redirect_to(".dashboard", _("You are signed in. This account has the role root."))

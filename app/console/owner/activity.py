@@ -1,4 +1,4 @@
-"""What happened to the owner's account: the titles of its actions."""
+"""The activity of the owner's account."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TypedDict
@@ -16,12 +16,12 @@ from ...core.web.fields import RequestSchema
 from ...core.web.operation import hidden
 from ...core.web.request_data import takes
 from ...extension.actions import ACTIONS
-from ..pages import page
+from ..pages import render_page
 from ..texts import _
 
-AT_ONCE = 30
-# Those are worth a second look.
-_ODD = frozenset(
+PER_PAGE = 30
+# Actions that the page marks for a check.
+_SUSPICIOUS = frozenset(
     (
         "login.failed",
         "passkey.suspected",
@@ -33,15 +33,15 @@ _ODD = frozenset(
 )
 
 
-class OwnDeed(NamedTuple):
+class AccountActivity(NamedTuple):
     text: str
     at: Any
-    # By whom, or from where; empty where nobody knows.
+    # The actor, or the device and IP address; empty if unknown.
     origin: str
-    is_odd: bool
+    is_suspicious: bool
 
 
-class ActivityView(RequestSchema):
+class ActivityQuery(RequestSchema):
     class Input(TypedDict):
         after: str | None
 
@@ -50,28 +50,30 @@ class ActivityView(RequestSchema):
 
 @active_account_required
 @hidden
-@takes(query=ActivityView)
-def activity_page(query: ActivityView.Input) -> Response:
-    found = service(Records).of_account(caller().account.id, query["after"], AT_ONCE)
-    return page(
+@takes(query=ActivityQuery)
+def activity_page(query: ActivityQuery.Input) -> Response:
+    found = service(Records).of_account(caller().account.id, query["after"], PER_PAGE)
+    return render_page(
         "owner/activity.html",
         at="account_page",
-        deeds=deeds(found.rows),
+        entries=activity_entries(found.rows),
         after=found.after,
         is_first=query["after"] is None,
     )
 
 
-def deeds(rows: Iterable[Values]) -> list[OwnDeed]:
+def activity_entries(rows: Iterable[Values]) -> list[AccountActivity]:
     me = caller().account.id
-    return [_deed(row, me) for row in rows]
+    return [_entry(row, me) for row in rows]
 
 
-def _deed(row: Values, me: object) -> OwnDeed:
+def _entry(row: Values, me: object) -> AccountActivity:
     name = row["type"]
     action = ACTIONS.get(name)
     # The titles of the application's own types are written for operators.
-    return OwnDeed(_(action.title) if action else name, row["at"], _origin(row, me), name in _ODD)
+    return AccountActivity(
+        _(action.title) if action else name, row["at"], _origin(row, me), name in _SUSPICIOUS
+    )
 
 
 def _origin(row: Values, me: object) -> str:

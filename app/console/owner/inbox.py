@@ -1,4 +1,4 @@
-"""The owner's inbox, which the mail of a notification links to."""
+"""The owner's inbox, which notification emails link to."""
 
 import re
 from typing import NamedTuple, TypedDict
@@ -21,19 +21,28 @@ from ...notifications import routes as inbox_api
 from ...notifications.inbox import Inbox, Item
 from ...notifications.undo import InboxUndo
 from ..api_calls import ApiCall, calls_api
-from ..navigation import count_again, unread
-from ..pages import fragment, page
-from ..texts import _, _n
-from ..ways import Notice, Undo, asked_next, go, go_to, is_part, page_before, to
+from ..links import (
+    Notice,
+    Undo,
+    is_fragment_request,
+    link_to,
+    next_path,
+    previous_path,
+    redirect,
+    redirect_to,
+)
+from ..navigation import reset_unread_count, unread_count
+from ..pages import render_fragment, render_page
+from ..texts import _, _n, message_for
 
-# Not taken for one of our own pages, wherever it leads.
+# Links in messages: no referrer, and not loaded by htmx.
 _LINK = Markup('<a class="above" href="{0}" rel="noreferrer nofollow" hx-boost="false">{0}</a>')
-SHOWN = 280
+PREVIEW_LENGTH = 280
 _SPACE = re.compile(r"\s+")
 
 
 class Preview(NamedTuple):
-    """A message on a page: with its links, and cut short where it stands among others."""
+    """The start of a message in a list, with links."""
 
     text: Markup
     is_cut: bool
@@ -44,33 +53,33 @@ def with_links(message: str) -> Markup:
 
 
 def preview(message: str) -> Preview:
-    """Its beginning, in one piece; an address is shown whole or not at all."""
+    """Return the start of a message; a URL is shown in full or not at all."""
     text = _SPACE.sub(" ", message).strip()
-    if len(text) <= SHOWN:
+    if len(text) <= PREVIEW_LENGTH:
         return Preview(with_links(text), False)
-    words, space, _rest = text[: SHOWN + 1].rpartition(" ")
+    words, space, _rest = text[: PREVIEW_LENGTH + 1].rpartition(" ")
     if not space:
-        # One long word: as an address it would lead elsewhere when it is cut.
-        return Preview(Markup("{}…").format(text[:SHOWN]), True)
+        # One long word without a link: a truncated URL would lead elsewhere.
+        return Preview(Markup("{}…").format(text[:PREVIEW_LENGTH]), True)
     return Preview(with_links(words) + "…", True)
 
 
-AT_ONCE = 25
-# As a filter of the service takes it.
-_SHOWN = {"all": None, "unread": False}
+PER_PAGE = 25
+# The value of `is_read` for each tab.
+_READ_FILTERS = {"all": None, "unread": False}
 
 
-class InboxView(RequestSchema):
+class InboxQuery(RequestSchema):
     class Input(TypedDict):
         show: str
         before: int | None
 
-    show = fields.String(load_default="all", validate=validate.OneOf(_SHOWN))
+    show = fields.String(load_default="all", validate=validate.OneOf(_READ_FILTERS))
     before = StrictInteger(load_default=None)
 
 
-class NewSince(InboxView):
-    class Input(InboxView.Input):
+class NewItemsQuery(InboxQuery):
+    class Input(InboxQuery.Input):
         after: int
 
     after = StrictInteger(required=True)
@@ -78,38 +87,40 @@ class NewSince(InboxView):
 
 @active_account_required
 @hidden
-@takes(query=InboxView)
-def dashboard(query: InboxView.Input) -> Response:
-    return page("owner/inbox.html", unread=unread(caller().account), **_page(query))
+@takes(query=InboxQuery)
+def dashboard(query: InboxQuery.Input) -> Response:
+    return render_page(
+        "owner/inbox.html", unread=unread_count(caller().account), **_list_context(query)
+    )
 
 
 @active_account_required
 @hidden
-@takes(query=InboxView)
-def older_items(query: InboxView.Input) -> Response:
-    """What comes below, for whoever has scrolled down there."""
-    return fragment("owner/inbox_older.html", **_page(query))
+@takes(query=InboxQuery)
+def older_items(query: InboxQuery.Input) -> Response:
+    """Return older messages, for users who scroll to the end of the list."""
+    return render_fragment("owner/inbox_older.html", **_list_context(query))
 
 
 @active_account_required
 @hidden
-@takes(query=NewSince)
-def new_items(query: NewSince.Input) -> Response:
-    """What has come since the page was made: asked for again and again, and nearly always 304."""
+@takes(query=NewItemsQuery)
+def new_items(query: NewItemsQuery.Input) -> Response:
+    """Return messages newer than the page; the page polls, and the response is usually 304."""
     account, show = caller().account, query["show"]
     found = service(Inbox).newer(
-        account.id, query["after"], limit=AT_ONCE + 1, is_read=_SHOWN[show]
+        account.id, query["after"], limit=PER_PAGE + 1, is_read=_READ_FILTERS[show]
     )
-    left, newest = unread(account), found[0]["id"] if found else query["after"]
+    left, newest = unread_count(account), found[0]["id"] if found else query["after"]
     tag = f'"{newest:x}-{len(found):x}-{left:x}"'
     if tag in request.headers.get("If-None-Match", ""):
         response = Response(status=304)
     else:
-        response = fragment(
+        response = render_fragment(
             "owner/inbox_new.html",
             items=found,
             unread=left,
-            most=AT_ONCE,
+            most=PER_PAGE,
             preview=preview,
             show=show,
         )
@@ -122,52 +133,52 @@ def new_items(query: NewSince.Input) -> Response:
 @hidden
 def item_page(item_id: int) -> Response:
     item = service(Inbox).get(caller().account.id, item_id)
-    return page("owner/inbox_message.html", at="dashboard", item=item, with_links=with_links)
+    return render_page("owner/inbox_message.html", at="dashboard", item=item, with_links=with_links)
 
 
-def item_part(item: Item) -> Response:
-    return fragment("owner/inbox_item.html", item=item, preview=preview)
+def _item_fragment(item: Item) -> Response:
+    return render_fragment("owner/inbox_item.html", item=item, preview=preview)
 
 
-def _page(query: InboxView.Input) -> JsonObject:
-    """One more than is shown tells whether there is a further page."""
+def _list_context(query: InboxQuery.Input) -> JsonObject:
+    """Return the messages of a page. One more is read to find out whether a next page exists."""
     inbox, me, before = service(Inbox), caller().account.id, query["before"]
-    is_read, limit = _SHOWN[query["show"]], AT_ONCE + 1
+    is_read, limit = _READ_FILTERS[query["show"]], PER_PAGE + 1
     if before is None:
         found = inbox.page(me, offset=0, limit=limit, is_read=is_read)
     else:
         found = inbox.older(me, before, limit=limit, is_read=is_read)
-    items = found[:AT_ONCE]
+    items = found[:PER_PAGE]
     return {
         "items": items,
         "show": query["show"],
         "before": before,
-        "next_before": items[-1]["id"] if len(found) > AT_ONCE else None,
+        "next_before": items[-1]["id"] if len(found) > PER_PAGE else None,
         "preview": preview,
     }
 
 
 @calls_api(inbox_api.mark_inbox_item)
 def open_item(call_api: ApiCall, notification_id: int) -> Response:
-    """A message is read when somebody opens it, and a GET changes nothing."""
+    """Mark the message as read and open it; a GET request must not change it."""
     item = call_api(query={"status": True})
-    return go(".item_page", item_id=item["id"])
+    return redirect_to(".item_page", item_id=item["id"])
 
 
 @calls_api(inbox_api.mark_inbox_item)
 def mark_item(call_api: ApiCall, notification_id: int) -> Response:
     item = call_api()
-    if is_part():
-        return _with_unread(item_part(item))
-    return go_to(_back())
+    if is_fragment_request():
+        return _with_unread_count(_item_fragment(item))
+    return redirect(_list_path())
 
 
 @calls_api(inbox_api.mark_inbox)
 def mark_all_items(call_api: ApiCall) -> Response:
-    waiting = unread(caller().account)
+    count = unread_count(caller().account)
     call_api(query={"status": True})
-    return go(
-        ".dashboard", _n("One message marked as read.", "{n} messages marked as read.", waiting)
+    return redirect_to(
+        ".dashboard", _n("One message marked as read.", "{n} messages marked as read.", count)
     )
 
 
@@ -176,42 +187,42 @@ def delete_item(call_api: ApiCall, notification_id: int) -> Response:
     # Before the deletion, while the row can still be read.
     undo = _undo(notification_id)
     call_api()
-    said = Notice(_("Message deleted."), undo=undo)
-    if is_part():
-        return _with_unread(fragment("owner/inbox_deleted.html", said=said))
-    return go_to(_back(), said.text, undo=undo)
+    notice = Notice(_("Message deleted."), undo=undo)
+    if is_fragment_request():
+        return _with_unread_count(render_fragment("owner/inbox_deleted.html", notice=notice))
+    return redirect(_list_path(), notice.text, undo=undo)
 
 
 @active_account_required
 @hidden
 def restore_item() -> Response:
-    """Opens no more than the deletion did: who has deleted a row brings back that very row."""
-    back = _back()
+    """Undo a deletion; the signed statement allows only the caller to restore this message."""
+    back = _list_path()
     try:
         service(InboxUndo).restore(caller().account.id, request.form.get("statement", ""))
     except Conflict as problem:
-        return go_to(back, _(problem.detail), kind="info")
+        return redirect(back, message_for(problem), kind="info")
     except Problem as problem:
-        return go_to(back, _(problem.detail), kind="error")
-    return go_to(back, _("Message restored."))
+        return redirect(back, message_for(problem), kind="error")
+    return redirect(back, _("Message restored."))
 
 
-def _back() -> str:
-    """To the list as it was, whichever part of it that is."""
-    return asked_next(page_before() or to(".dashboard"))
+def _list_path() -> str:
+    """Return the path of the list that the user came from."""
+    return next_path(previous_path() or link_to(".dashboard"))
 
 
 def _undo(item_id: int) -> Undo | None:
     statement = service(InboxUndo).create_token(caller().account.id, item_id)
     if statement is None:
         return None
-    fields = {"statement": statement, "next": _back()}
-    return Undo(to(".restore_item"), fields)
+    fields = {"statement": statement, "next": _list_path()}
+    return Undo(link_to(".restore_item"), fields)
 
 
-def _with_unread(response: Response) -> Response:
-    """For the title and the navigation, which are not in the part."""
-    count_again()
-    left = unread(caller().account)
+def _with_unread_count(response: Response) -> Response:
+    """Send the unread count for the title and the navigation, which are not in the part."""
+    reset_unread_count()
+    left = unread_count(caller().account)
     response.headers["HX-Trigger"] = orjson.dumps({"fd:unread": left}).decode()
     return response

@@ -1,4 +1,4 @@
-"""Languages and time zones to choose from: each language by its own name for itself."""
+"""The choices of languages, each by its native name, and of time zones."""
 
 from functools import cache
 
@@ -51,8 +51,8 @@ _LANGUAGES = {
     "zh-CN": "简体中文",
     "zh-TW": "繁體中文",
 }
-# Where people live; the others are other names of these, kept for old programs.
-_PARTS = (
+# Canonical time zones; the others are aliases for old programs.
+_REGIONS = (
     "Africa/",
     "America/",
     "Antarctica/",
@@ -65,17 +65,17 @@ _PARTS = (
 )
 
 
-def languages_to_choose(chosen: str | None) -> list[tuple[str, str]]:
-    """Any other that a client has set stays what it is."""
-    own = [(chosen, chosen)] if chosen and chosen not in _LANGUAGES else []
-    return [*own, *_LANGUAGES.items()]
+def language_choices(chosen: str | None) -> list[tuple[str, str]]:
+    """Return the choices, with the current language if a client has set another one."""
+    current = [(chosen, chosen)] if chosen and chosen not in _LANGUAGES else []
+    return [*current, *_LANGUAGES.items()]
 
 
-def zones_to_choose(chosen: str | None) -> list[str]:
+def time_zone_choices(chosen: str | None) -> list[str]:
     known = _zones()
     return [*([chosen] if chosen and chosen not in known else []), *known]
 
 
 @cache
 def _zones() -> tuple[str, ...]:
-    return ("UTC", *sorted(zone for zone in time_zones() if zone.startswith(_PARTS)))
+    return ("UTC", *sorted(zone for zone in time_zones() if zone.startswith(_REGIONS)))

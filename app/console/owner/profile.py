@@ -1,4 +1,4 @@
-"""The owner's profile. What clients keep there beside its properties stays as it is."""
+"""The owner's profile. Properties that clients add to it stay unchanged."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
 from ...core.web.request_data import schema_instance
 from ...profiles import routes as profiles_api
-from ...profiles.errors import PictureTooLarge, ProfileNotFound
+from ...profiles.errors import ProfileNotFound
 from ...profiles.models import PROPERTIES
 from ...profiles.schemas import create_schema, update_schema
 from ..api_calls import ApiCall, calls_api, get_from_api
-from ..pages import page
-from ..texts import _, later
-from ..ways import go
+from ..links import redirect_to
+from ..pages import render_page
+from ..texts import _, mark, message_for
 
 
 @active_account_required
@@ -29,46 +29,50 @@ from ..ways import go
 def profile_page() -> Response:
     profile = _profile()
     schema = create_schema() if profile is None else update_schema()
-    groups = groups_of(schema_instance(schema))
-    return page(
-        "owner/profile.html", profile=profile, groups=groups, others=_others(profile or {}, groups)
+    groups = field_groups(schema_instance(schema))
+    return render_page(
+        "owner/profile.html",
+        profile=profile,
+        groups=groups,
+        others=_other_properties(profile or {}, groups),
     )
 
 
-@calls_api(profiles_api.create_profile, refused=profile_page)
+@calls_api(profiles_api.create_profile, form_page=profile_page)
 def make_profile(call_api: ApiCall) -> Response:
     call_api()
-    return go(".profile_page", _("Profile saved."))
+    return redirect_to(".profile_page", _("Profile saved."))
 
 
-@calls_api(profiles_api.update_profile, refused=profile_page)
+@calls_api(profiles_api.update_profile, form_page=profile_page)
 def change_profile(call_api: ApiCall) -> Response:
     call_api()
-    return go(".profile_page", _("Profile saved."))
+    return redirect_to(".profile_page", _("Profile saved."))
 
 
-@calls_api(profiles_api.delete_profile, refused=profile_page)
+@calls_api(profiles_api.delete_profile, form_page=profile_page)
 def delete_profile(call_api: ApiCall) -> Response:
     call_api()
-    return go(".profile_page", _("Profile deleted."))
+    return redirect_to(".profile_page", _("Profile deleted."))
 
 
-@calls_api(profiles_api.set_avatar, refused=profile_page)
+@calls_api(profiles_api.set_avatar, form_page=profile_page)
 def set_avatar(call_api: ApiCall) -> Response:
     try:
         call_api()
     except Problem as problem:
-        # Whatever is wrong is wrong with the one field that there is.
-        text = PictureTooLarge.detail if problem.status == TooLarge.status else problem.detail
+        # All errors belong to the only field of the form.
+        is_too_large = problem.status == TooLarge.status
+        text = _("The picture is larger than 5 MiB.") if is_too_large else message_for(problem)
         problem.faults = problem.faults or [Fault("files", "avatar", text)]
         raise
-    return go(".profile_page", _("Picture saved."))
+    return redirect_to(".profile_page", _("Picture saved."))
 
 
-@calls_api(profiles_api.update_profile, refused=profile_page)
+@calls_api(profiles_api.update_profile, form_page=profile_page)
 def remove_avatar(call_api: ApiCall) -> Response:
     call_api(json={"avatar": None})
-    return go(".profile_page", _("Picture removed."))
+    return redirect_to(".profile_page", _("Picture removed."))
 
 
 def _profile() -> JsonObject | None:
@@ -79,8 +83,8 @@ def _profile() -> JsonObject | None:
     return found
 
 
-def _others(profile: Values, groups: list[Group]) -> list[tuple[str, str]]:
-    """What is kept there by others than this page: shown, and left alone."""
+def _other_properties(profile: Values, groups: list[Group]) -> list[tuple[str, str]]:
+    """Return the properties that this page shows but does not change."""
     shown = {field.name for group in groups for field in group.fields} | PROPERTIES
     return [(name, _as_text(value)) for name, value in profile.items() if name not in shown]
 
@@ -89,7 +93,7 @@ def _as_text(value: object) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-# Which kinds of fields a form can have, and by what an answer is typed in.
+# The input type for each type of field.
 _TYPES: tuple[tuple[type[fields.Field[Any]], str], ...] = (
     (fields.Date, "date"),
     (fields.Email, "email"),
@@ -98,40 +102,40 @@ _TYPES: tuple[tuple[type[fields.Field[Any]], str], ...] = (
     (fields.Number, "number"),
     (fields.String, "text"),
 )
-# Longer ones are written in several lines.
-ONE_LINE = 500
-# The picture has a form of its own.
-_ELSEWHERE = frozenset(("avatar",))
+# Longer texts get a text area.
+MAX_ONE_LINE = 500
+# The picture has its own form.
+_SEPARATE_FORMS = frozenset(("avatar",))
 
 
-class Known(NamedTuple):
-    """How the form shows a field of ours; an application's schema may have further ones."""
+class KnownField(NamedTuple):
+    """How the form shows a built-in field; an application's schema can have more fields."""
 
     label: str
-    # What a browser fills in by itself.
+    # The autofill token.
     autocomplete: str = ""
     type: str = ""
     width: str = ""
 
 
-_KNOWN: Mapping[str, Known] = {
-    "first_name": Known(later("First name"), "given-name"),
-    "last_name": Known(later("Last name"), "family-name"),
-    "date_of_birth": Known(later("Date of birth"), "bday"),
-    "gender": Known(later("Gender"), "sex"),
-    "marital_status": Known(later("Marital status")),
-    "bio": Known(later("Bio")),
-    "phone": Known(later("Phone"), "tel", "tel"),
-    "address": Known(later("Street and number"), "street-address"),
-    "postal_code": Known(later("Postal code"), "postal-code"),
-    "city": Known(later("City"), "address-level2"),
-    "state": Known(later("State or region"), "address-level1"),
-    "country": Known(later("Country"), "country-name"),
+_KNOWN_FIELDS: Mapping[str, KnownField] = {
+    "first_name": KnownField(mark("First name"), "given-name"),
+    "last_name": KnownField(mark("Last name"), "family-name"),
+    "date_of_birth": KnownField(mark("Date of birth"), "bday"),
+    "gender": KnownField(mark("Gender"), "sex"),
+    "marital_status": KnownField(mark("Marital status")),
+    "bio": KnownField(mark("Bio")),
+    "phone": KnownField(mark("Phone"), "tel", "tel"),
+    "address": KnownField(mark("Street and number"), "street-address"),
+    "postal_code": KnownField(mark("Postal code"), "postal-code"),
+    "city": KnownField(mark("City"), "address-level2"),
+    "state": KnownField(mark("State or region"), "address-level1"),
+    "country": KnownField(mark("Country"), "country-name"),
 }
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (later("Name"), ("first_name", "last_name")),
-    (later("Personal details"), ("date_of_birth", "gender", "marital_status", "bio")),
-    (later("Contact"), ("phone", "address", "postal_code", "city", "state", "country")),
+    (mark("Name"), ("first_name", "last_name")),
+    (mark("Personal details"), ("date_of_birth", "gender", "marital_status", "bio")),
+    (mark("Contact"), ("phone", "address", "postal_code", "city", "state", "country")),
 )
 _GROUPED = frozenset(name for _title, names in _GROUPS for name in names)
 
@@ -143,7 +147,7 @@ class FormField(NamedTuple):
     required: bool
     autocomplete: str | None
     maxlength: int | None
-    # What may be chosen, where not everything may be.
+    # The allowed values, if they are limited.
     choices: list[Any]
 
 
@@ -152,8 +156,8 @@ class Group(NamedTuple):
     fields: list[FormField]
 
 
-def groups_of(schema: Schema) -> list[Group]:
-    """Empty ones are left out; what we know nothing of comes last."""
+def field_groups(schema: Schema) -> list[Group]:
+    """Return the fields in groups, without empty groups; the application's fields come last."""
     found = {field.name: field for field in _fields_of(schema)}
     groups = [
         Group(_(title), [found[name] for name in names if name in found])
@@ -166,18 +170,18 @@ def groups_of(schema: Schema) -> list[Group]:
 def _fields_of(schema: Schema) -> Iterator[FormField]:
     for attribute, field in schema.load_fields.items():
         name = field.data_key or attribute
-        known = _KNOWN.get(name)
+        known = _KNOWN_FIELDS.get(name)
         kind = next((typed for base, typed in _TYPES if isinstance(field, base)), "")
-        if not kind or name in _ELSEWHERE:
+        if not kind or name in _SEPARATE_FORMS:
             continue
-        longest = _longest(field)
+        longest = _max_length(field)
         if known and known.type:
             kind = known.type
-        elif kind == "text" and longest and longest > ONE_LINE:
+        elif kind == "text" and longest and longest > MAX_ONE_LINE:
             kind = "textarea"
         yield FormField(
             name,
-            _(known.label) if known else _title_of(name, field),
+            _(known.label) if known else _field_label(name, field),
             kind,
             field.required,
             (known.autocomplete if known else "") or None,
@@ -186,13 +190,13 @@ def _fields_of(schema: Schema) -> Iterator[FormField]:
         )
 
 
-def _title_of(name: str, field: fields.Field[Any]) -> str:
-    """In the host's own words, where its schema has some."""
-    said = field.metadata.get("title")
-    return _(str(said)) if said else name.replace("_", " ").capitalize()
+def _field_label(name: str, field: fields.Field[Any]) -> str:
+    """Return the title in the application's schema, otherwise a label made of the name."""
+    title = field.metadata.get("title")
+    return _(str(title)) if title else name.replace("_", " ").capitalize()
 
 
-def _longest(field: fields.Field[Any]) -> int | None:
+def _max_length(field: fields.Field[Any]) -> int | None:
     bounds = (each.max for each in field.validators if isinstance(each, validate.Length))
     return next((most for most in bounds if most), None)
 

@@ -1,4 +1,4 @@
-"""What keeps an account its owner's, at a glance."""
+"""The overview of an account's security."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -17,34 +17,34 @@ from ...auth.sessions.management import OwnSession, SessionManagement
 from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
-from ..desk import Desk
-from ..pages import page
+from ..pages import render_page
+from ..resources import ConsoleResources
 
 
 @active_account_required
 @hidden
 def security_page() -> Response:
-    return page("owner/security/overview.html", glance=glance_at(caller()))
+    return render_page("owner/security/overview.html", overview=security_overview(caller()))
 
 
-# Of more it is said that there are more.
-MOST_SESSIONS = 50
-# So few recovery codes are too few.
+# The page counts no more sessions than this.
+MAX_SESSIONS = 50
+# With this number of recovery codes or fewer, the page advises to create new ones.
 FEW_CODES = 3
 
 
-class Glance(NamedTuple):
-    """What there is of an account's security, and what is missing."""
+class SecurityOverview(NamedTuple):
+    """An account's sign-in methods and sessions, with advice."""
 
-    is_proven: bool
-    # The address that waits to be confirmed.
-    waiting: str
+    is_verified: bool
+    # The new email address that is not confirmed yet.
+    new_email: str
     has_password: bool
     apps: Sequence[str]
     passkeys: Sequence[str]
-    # Must have a second factor.
+    # Whether the account must have a second factor.
     needs_factor: bool
-    # None where there is no factor that they could stand in for.
+    # None without a second factor.
     codes_left: int | None
     sessions: Sequence[OwnSession]
     identities: Sequence[Any]
@@ -62,27 +62,27 @@ class Glance(NamedTuple):
         return next((each for each in self.sessions if each.current), None)
 
 
-def glance_at(caller: Caller) -> Glance:
-    account, on = caller.account, service(Desk).on
-    found: Sequence[Any] = ()
-    if on.second_factors:
-        found = service(Authenticators).list(account.id)
+def security_overview(caller: Caller) -> SecurityOverview:
+    account, features = caller.account, service(ConsoleResources).features
+    authenticators: Sequence[Any] = ()
+    if features.second_factors:
+        authenticators = service(Authenticators).list(account.id)
     changes = service(EmailChanges)
-    return Glance(
-        is_proven=service(Accounts).is_email_verified(account),
-        waiting=changes.waiting(account.id),
+    return SecurityOverview(
+        is_verified=service(Accounts).is_email_verified(account),
+        new_email=changes.waiting(account.id),
         has_password=account.password_hash is not None,
-        apps=[each.name for each in found if each.kind == TOTP_KIND],
-        passkeys=[each.name for each in found if each.kind == PASSKEY_KIND],
-        needs_factor=on.factors and service(Authenticators).requirement.applies_to(account),
-        codes_left=codes_left(account.id, found),
-        sessions=service(SessionManagement).list(caller, account, 0, MOST_SESSIONS),
-        identities=service(Identities).list(account.id) if on.provider else (),
+        apps=[each.name for each in authenticators if each.kind == TOTP_KIND],
+        passkeys=[each.name for each in authenticators if each.kind == PASSKEY_KIND],
+        needs_factor=features.factors and service(Authenticators).requirement.applies_to(account),
+        codes_left=codes_left(account.id, authenticators),
+        sessions=service(SessionManagement).list(caller, account, 0, MAX_SESSIONS),
+        identities=service(Identities).list(account.id) if features.provider else (),
     )
 
 
 def codes_left(account_id: AccountKey, authenticators: Sequence[Any]) -> int | None:
-    if not service(Desk).on.factors:
+    if not service(ConsoleResources).features.factors:
         return None
     kinds = service(Authenticators).requirement.kinds
     if not any(each.kind in kinds for each in authenticators):
@@ -90,12 +90,12 @@ def codes_left(account_id: AccountKey, authenticators: Sequence[Any]) -> int | N
     return service(RecoveryCodes).count_left(account_id)
 
 
-def _advice(glance: Glance) -> Iterator[str]:
-    """What is missing, the most urgent first."""
-    on = service(Desk).on
-    if not glance.is_proven:
+def _advice(overview: SecurityOverview) -> Iterator[str]:
+    """Yield the advice, the most urgent first."""
+    features = service(ConsoleResources).features
+    if not overview.is_verified:
         yield "address"
-    if on.second_factors and not (glance.apps or glance.passkeys):
-        yield "passkey" if on.passkeys and not glance.needs_factor else "factor"
-    if glance.codes_left is not None and glance.codes_left <= FEW_CODES:
+    if features.second_factors and not (overview.apps or overview.passkeys):
+        yield "passkey" if features.passkeys and not overview.needs_factor else "factor"
+    if overview.codes_left is not None and overview.codes_left <= FEW_CODES:
         yield "codes"

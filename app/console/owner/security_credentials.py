@@ -1,4 +1,4 @@
-"""What the owner signs in with: the email address, and the password."""
+"""The forms for the owner's email address and password."""
 
 from flask import Response, request
 
@@ -12,41 +12,41 @@ from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden
 from ...registration import routes as registration_api
 from ..api_calls import ApiCall, calls_api
-from ..pages import page
+from ..links import redirect_to
+from ..pages import render_page
 from ..texts import _
-from ..ways import go
-from .fresh_first import factor_first, fresh_first, is_fresh
+from .step_up import is_fresh, require_recent_sign_in, require_second_factor
 
 
 @active_account_required
 @hidden
-@factor_first
+@require_second_factor
 def email_page() -> Response:
     account = caller().account
-    return page(
+    return render_page(
         "owner/security/email.html",
         at="security_page",
-        waiting=service(EmailChanges).waiting(account.id),
-        is_proven=service(Accounts).is_email_verified(account),
+        new_email=service(EmailChanges).waiting(account.id),
+        is_verified=service(Accounts).is_email_verified(account),
         asks_password=account.password_hash is not None and not is_fresh(),
     )
 
 
-@calls_api(account_api.request_email_change, refused=email_page)
+@calls_api(account_api.request_email_change, form_page=email_page)
 def change_email(call_api: ApiCall) -> Response:
     call_api()
     email = request.form["email"].strip()
-    return go(
+    return redirect_to(
         ".email_page",
         _("We emailed {email}. Open the link in the email to confirm the address.", email=email),
     )
 
 
-@calls_api(registration_api.mail_verification, refused=email_page)
+@calls_api(registration_api.mail_verification, form_page=email_page)
 def mail_own_verification(call_api: ApiCall) -> Response:
     email = caller().account.email
     call_api(json={"email": email})
-    return go(".email_page", _("Email sent to {email}.", email=email))
+    return redirect_to(".email_page", _("Email sent to {email}.", email=email))
 
 
 @active_account_required
@@ -55,26 +55,26 @@ def password_page() -> Response:
     return _with_password() if _has_password() else _without_password()
 
 
-@calls_api(account_api.change_password, refused=password_page)
+@calls_api(account_api.change_password, form_page=password_page)
 def change_own_password(call_api: ApiCall) -> Response:
     call_api()
-    return go(".security_page", _("Password changed. All other sessions have ended."))
+    return redirect_to(".security_page", _("Password changed. All other sessions have ended."))
 
 
-@factor_first
+@require_second_factor
 def _with_password() -> Response:
     return _password_form()
 
 
-@fresh_first
+@require_recent_sign_in
 def _without_password() -> Response:
-    """Of an account that comes in otherwise."""
+    """The page for an account without a password."""
     return _password_form()
 
 
 def _password_form() -> Response:
     auth = current_frontdesk.settings.of(AuthSettings)
-    return page(
+    return render_page(
         "owner/security/password.html",
         at="security_page",
         has_password=_has_password(),

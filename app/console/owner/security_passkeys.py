@@ -1,4 +1,4 @@
-"""An account's passkeys. A script asks the browser for a new one, and a form brings it."""
+"""An account's passkeys. A script creates a new passkey, and a form sends it."""
 
 from flask import Response, request
 
@@ -11,20 +11,20 @@ from ...core.context import service
 from ...core.errors import NotFound
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api, get_from_api
-from ..desk import Desk
-from ..pages import page
+from ..links import redirect_to
+from ..pages import render_page
+from ..resources import ConsoleResources
 from ..texts import _
 from ..visitor import passkeys
 from ..visitor.passkeys import sent_credential
-from ..ways import go
-from .fresh_first import fresh_first
-from .security_factors import codes_shown
+from .security_factors import render_recovery_codes
+from .step_up import require_recent_sign_in
 
 
 @active_account_required
 @hidden
 def passkeys_page() -> Response:
-    return page(
+    return render_page(
         "owner/security/passkeys.html",
         at="security_page",
         passkeys=[
@@ -37,21 +37,21 @@ def passkeys_page() -> Response:
 
 @active_account_required
 @hidden
-@fresh_first
+@require_recent_sign_in
 def new_passkey_page() -> Response:
-    if not service(Desk).on.passkeys:
+    if not service(ConsoleResources).features.passkeys:
         raise NotFound
-    return page(
+    return render_page(
         "owner/security/passkey_new.html",
         at="security_page",
         name=label_of(request.user_agent.string) or "",
-        passkey_options=passkeys.options_to_enrol(),
+        passkey_options=passkeys.options_to_enroll(),
     )
 
 
-@calls_api(passkeys_api.add_passkey, refused=new_passkey_page)
+@calls_api(passkeys_api.add_passkey, form_page=new_passkey_page)
 def add_own_passkey(call_api: ApiCall) -> Response:
     added = call_api(json={"name": request.form.get("name", ""), "credential": sent_credential()})
     if codes := added.get("recovery_codes"):
-        return codes_shown(codes, _("Passkey added."))
-    return go(".passkeys_page", _("Passkey added. You can now sign in with it."))
+        return render_recovery_codes(codes, _("Passkey added."))
+    return redirect_to(".passkeys_page", _("Passkey added. You can now sign in with it."))

@@ -1,4 +1,4 @@
-"""Where an account is signed in."""
+"""The sessions of an account."""
 
 from flask import Response
 
@@ -6,9 +6,9 @@ from ...auth.decorators import active_account_required
 from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api, get_from_api
-from ..pages import page
+from ..links import Paging, redirect_to
+from ..pages import render_page
 from ..texts import _, _n
-from ..ways import Paging, go
 
 PER_PAGE = 25
 
@@ -16,14 +16,14 @@ PER_PAGE = 25
 @active_account_required
 @hidden
 def sessions_page() -> Response:
-    paging = Paging.asked(PER_PAGE)
+    paging = Paging.from_request(PER_PAGE)
     found = get_from_api(sessions_api.list_sessions, query=paging.query)
-    return page(
+    return render_page(
         "owner/security/sessions.html",
         at="security_page",
-        # The one that looks stands on top.
-        sessions=sorted(paging.shown(found), key=lambda each: not each["current"]),
-        ways=paging.ways(found),
+        # The current session is first.
+        sessions=sorted(paging.visible(found), key=lambda each: not each["current"]),
+        links=paging.links(found),
     )
 
 
@@ -31,14 +31,14 @@ def sessions_page() -> Response:
 def end_own_session(call_api: ApiCall, session_id: str) -> Response:
     ended = call_api()
     if ended["current"]:
-        return go(".sign_in_page", _("You are signed out."))
+        return redirect_to(".sign_in_page", _("You are signed out."))
     device = ended["label"] or _("The device")
-    return go(".sessions_page", _("Signed out {device}.", device=device))
+    return redirect_to(".sessions_page", _("Signed out {device}.", device=device))
 
 
 @calls_api(sessions_api.end_sessions)
 def end_other_sessions(call_api: ApiCall) -> Response:
     ended = call_api(query={"others": "true"})["ended"]
-    return go(
+    return redirect_to(
         ".sessions_page", _n("Signed out one other device.", "Signed out {n} other devices.", ended)
     )

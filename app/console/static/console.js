@@ -1,15 +1,15 @@
-// What script adds to pages that work without it. Listeners stand on the document, so that what
-// htmx puts into a page needs no set-up of its own; `arrived` is for what must be done once.
-import { shown } from "./focus.js";
+// Enhances pages that work without JavaScript. Listeners are on the document, so that content which htmx
+// adds needs no setup; `initialize` is for what new content needs once.
+import { focusError } from "./focus.js";
 import "./forms.js";
 import { inZone } from "./moments.js";
 import { announce } from "./popups.js";
 
-function arrived(root) {
+function initialize(root) {
   inZone(root);
   announce();
 }
 
-arrived(document);
-shown(document);
-document.addEventListener("htmx:load", (event) => arrived(event.detail.elt));
+initialize(document);
+focusError(document);
+document.addEventListener("htmx:load", (event) => initialize(event.detail.elt));

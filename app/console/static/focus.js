@@ -1,18 +1,18 @@
-// Where a reader is after a page has changed under them: at what went wrong, or at its heading.
+// Moves the focus after a page change: to an error, or to the heading.
 
-export function shown(root) {
-  const wrong = root.querySelector("[data-focus]") ?? root.querySelector("[aria-invalid=true]");
-  wrong?.focus();
-  return Boolean(wrong);
+export function focusError(root) {
+  const error = root.querySelector("[data-focus]") ?? root.querySelector("[aria-invalid=true]");
+  error?.focus();
+  return Boolean(error);
 }
 
-function moved() {
-  if (shown(document) || document.querySelector("[autofocus]")) return;
+function moveFocus() {
+  if (focusError(document) || document.querySelector("[autofocus]")) return;
   const heading = document.querySelector("h1") ?? document.getElementById("main");
   heading?.focus({ preventScroll: true });
 }
 
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.detail.target === document.body) moved();
+  if (event.detail.target === document.body) moveFocus();
 });
-document.addEventListener("htmx:historyRestore", moved);
+document.addEventListener("htmx:historyRestore", moveFocus);

@@ -1,6 +1,6 @@
-// Forms: sent once, choices taken at once, passwords looked at, texts copied, light or dark.
+// Forms and buttons: single submission, automatic submission, visible passwords, copying, color scheme.
 
-// A second press while the first is under way does nothing.
+// Ignore a second submission while the first is in progress.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.getAttribute("aria-busy") === "true") {
@@ -11,23 +11,23 @@ document.addEventListener("submit", (event) => {
   if (form.method !== "post") return;
   event.submitter?.classList.add("sent");
   form.setAttribute("aria-busy", "true");
-  // Where a file comes instead of a page, nothing tells that it came.
-  setTimeout(() => rest(form), 10_000);
+  // A download does not replace the page, so the form is released after a while.
+  setTimeout(() => release(form), 10_000);
 }, true);
 
-function rest(form) {
+function release(form) {
   form?.removeAttribute("aria-busy");
   form?.querySelector(".sent")?.classList.remove("sent");
 }
-document.addEventListener("htmx:afterRequest", (event) => rest(event.detail.elt.closest("form")));
-// A page that the browser kept comes back as it was left.
-addEventListener("pageshow", () => document.querySelectorAll("form[aria-busy]").forEach(rest));
+document.addEventListener("htmx:afterRequest", (event) => release(event.detail.elt.closest("form")));
+// The browser restores pages of its history in their last state.
+addEventListener("pageshow", () => document.querySelectorAll("form[aria-busy]").forEach(release));
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
 });
 
-const deeds = {
+const actions = {
   reveal(button) {
     const input = document.getElementById(button.getAttribute("aria-controls"));
     const isShown = input.type === "text";
@@ -40,7 +40,7 @@ const deeds = {
     const before = label?.textContent;
     if (label) label.textContent = button.dataset.done;
     button.classList.add("done");
-    say(button.dataset.done);
+    announce(button.dataset.done);
     setTimeout(() => {
       if (label) label.textContent = before;
       button.classList.remove("done");
@@ -55,23 +55,23 @@ const deeds = {
     const name = root.dataset.themeCookie;
     const secure = name.startsWith("__Host-") ? ";secure" : "";
     document.cookie = `${name}=${root.dataset.theme};path=/;max-age=31536000;samesite=lax${secure}`;
-    // Set before the cookie had its prefix.
+    // Delete the cookie of earlier versions, which had no prefix.
     if (secure) document.cookie = "fd-theme=;path=/;max-age=0";
   },
 };
 
-// For those who hear the page.
-function say(text) {
+// Announce a text to screen readers.
+function announce(text) {
   const region = document.querySelector(".toasts");
-  const said = Object.assign(document.createElement("p"), { className: "hidden", textContent: text });
-  region?.append(said);
-  setTimeout(() => said.remove(), 2000);
+  const message = Object.assign(document.createElement("p"), { className: "hidden", textContent: text });
+  region?.append(message);
+  setTimeout(() => message.remove(), 2000);
 }
 
 document.addEventListener("click", (event) => {
-  for (const [name, deed] of Object.entries(deeds)) {
+  for (const [name, action] of Object.entries(actions)) {
     const attribute = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const button = event.target.closest(`[data-${attribute}]`);
-    if (button) deed(button);
+    if (button) action(button);
   }
 });

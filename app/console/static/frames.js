@@ -1,4 +1,4 @@
-// A mail in its frame, shown without being asked for.
+// Loads the preview of an email into its frame.
 function show(root) {
   for (const form of root.querySelectorAll("form[data-shown]")) {
     form.submit();

@@ -1,13 +1,13 @@
-// The inbox keeps itself up to date while it is looked at: it asks for what is new, and hears
-// nearly always that nothing is. What comes in never moves what somebody is reading.
+// Polls for new messages while the inbox is visible; most responses are 304. New messages never move the
+// message that the user is reading.
 
 const SECONDS = 20;
 
-// In the title, and beside the rooms and the tab.
+// Shows the number of unread messages in the title, the navigation and the tab.
 function showUnread(unread) {
   const title = document.title.replace(/^\(\d+\) /, "");
   document.title = unread ? `(${unread}) ${title}` : title;
-  for (const place of document.querySelectorAll(".rooms [aria-current], .tabs a:last-child")) {
+  for (const place of document.querySelectorAll(".sections [aria-current], .tabs a:last-child")) {
     let count = place.querySelector(".count");
     if (!unread) {
       count?.remove();
@@ -22,35 +22,35 @@ document.addEventListener("fd:unread", (event) => showUnread(event.detail.value)
 class Inbox extends HTMLElement {
   connectedCallback() {
     this.after = Number(this.dataset.after);
-    this.timer = setInterval(() => this.look(), SECONDS * 1000);
-    this.seen = () => this.look();
-    document.addEventListener("visibilitychange", this.seen);
-    for (const kind of ["pointerleave", "focusout"]) this.list.addEventListener(kind, () => this.put());
+    this.timer = setInterval(() => this.poll(), SECONDS * 1000);
+    this.onVisible = () => this.poll();
+    document.addEventListener("visibilitychange", this.onVisible);
+    for (const kind of ["pointerleave", "focusout"]) this.list.addEventListener(kind, () => this.insert());
   }
 
   disconnectedCallback() {
     clearInterval(this.timer);
-    document.removeEventListener("visibilitychange", this.seen);
+    document.removeEventListener("visibilitychange", this.onVisible);
   }
 
   get list() {
     return document.getElementById("items");
   }
 
-  async look() {
-    if (document.visibilityState !== "visible" || this.isLooking) return;
-    this.isLooking = true;
+  async poll() {
+    if (document.visibilityState !== "visible" || this.isPolling) return;
+    this.isPolling = true;
     try {
       const headers = { "HX-Request": "true" };
       if (this.tag) headers["If-None-Match"] = this.tag;
-      const answer = await fetch(`${this.dataset.url}&after=${this.after}`, { headers, cache: "no-store" });
-      if (answer.status === 200) this.read(answer.headers.get("ETag"), await answer.text());
-      // Whoever is signed out meanwhile finds the way back in.
-      else if (answer.status === 401) location.reload();
+      const response = await fetch(`${this.dataset.url}&after=${this.after}`, { headers, cache: "no-store" });
+      if (response.status === 200) this.read(response.headers.get("ETag"), await response.text());
+      // The session has ended: the reload leads to the sign-in page.
+      else if (response.status === 401) location.reload();
     } catch {
-      // The network is away; the next turn asks again.
+      // The network is unavailable: try again in the next interval.
     } finally {
-      this.isLooking = false;
+      this.isPolling = false;
     }
   }
 
@@ -61,13 +61,13 @@ class Inbox extends HTMLElement {
     showUnread(Number(found.dataset.unread));
     this.waiting = found.querySelector("ol");
     document.getElementById("arrived").replaceChildren(...found.querySelectorAll("p > a"));
-    this.put();
+    this.insert();
   }
 
-  // Not under somebody's pointer or focus: the button tells of them, and puts them in.
-  put(isAsked = false) {
+  // Insert new messages, but not while the list is hovered or focused: then a button inserts them.
+  insert(isRequested = false) {
     const { list, waiting } = this;
-    if (!waiting || (!isAsked && list.matches(":hover, :focus-within"))) return;
+    if (!waiting || (!isRequested && list.matches(":hover, :focus-within"))) return;
     this.waiting = this.tag = null;
     const first = list.firstElementChild;
     const before = first?.getBoundingClientRect().top;
@@ -79,7 +79,7 @@ class Inbox extends HTMLElement {
       this.after = Math.max(this.after, Number(item.dataset.id));
     }
     document.querySelector(".empty")?.remove();
-    // What one has scrolled down to stays where it is.
+    // Keep the scroll position.
     if (before < 0) scrollBy(0, first.getBoundingClientRect().top - before);
   }
 }
@@ -87,13 +87,13 @@ class Inbox extends HTMLElement {
 document.addEventListener("click", (event) => {
   if (!event.target.closest("#arrived a[href='#items']")) return;
   event.preventDefault();
-  document.querySelector("fd-inbox")?.put(true);
+  document.querySelector("fd-inbox")?.insert(true);
   document.getElementById("arrived").replaceChildren();
   document.getElementById("main").scrollIntoView();
   document.querySelector("#items .through")?.focus({ preventScroll: true });
 });
 
-// Where an item goes, whoever works by keyboard goes on with the next one.
+// After a message is deleted, the keyboard focus moves to the next one.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const item = event.detail.target;
   if (!item.matches?.("#items > li") || !item.contains(document.activeElement)) return;

@@ -1,9 +1,8 @@
-// Times in the reader's own zone and way of writing them. Where `ago` is asked for, those of the
-// last day say how long ago.
+// Shows times in the user's time zone and locale. The style `ago` shows times of the last day relatively.
 
-// The page's language, as it is written where the reader lives.
+// The browser's regional variant of the page's language.
 const { lang } = document.documentElement;
-const language = navigator.languages.find((own) => own.split("-")[0] === lang.split("-")[0]) ?? lang;
+const language = navigator.languages.find((each) => each.split("-")[0] === lang.split("-")[0]) ?? lang;
 const day = { day: "numeric", month: "short", year: "numeric" };
 const full = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" });
 const styles = {

@@ -1,5 +1,5 @@
-// Passkeys: a press on a button, or the browser's own offer beside the field for the address. What
-// comes goes into the form around the button, and that is sent as any other.
+// Passkeys: with a button, or with the browser's autofill in the email field. The credential is put into
+// the form around the button, which is then submitted.
 
 const passkeys = window.PublicKeyCredential;
 
@@ -10,7 +10,7 @@ const toText = (buffer) =>
     .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 const withBytes = (credentials) => credentials.map((each) => ({ ...each, id: toBytes(each.id) }));
 
-function read(kind, json) {
+function parseOptions(kind, json) {
   if (kind === "create") {
     return passkeys.parseCreationOptionsFromJSON?.(json) ?? {
       ...json,
@@ -26,11 +26,11 @@ function read(kind, json) {
   };
 }
 
-function written(credential) {
+function serialize(credential) {
   try {
     return credential.toJSON();
   } catch {
-    // An older browser has none, and what some password managers put in its place throws.
+    // Missing in older browsers; some password managers replace it with a function that throws.
   }
   const { id, type, response } = credential;
   const parts = { clientDataJSON: toText(response.clientDataJSON) };
@@ -41,73 +41,73 @@ function written(credential) {
   return { id, type, response: parts };
 }
 
-async function shown(button, more = {}) {
+async function sendCredential(button, more = {}) {
   const kind = button.dataset.passkey;
-  const publicKey = read(kind, JSON.parse(button.dataset.options));
+  const publicKey = parseOptions(kind, JSON.parse(button.dataset.options));
   const credential = await navigator.credentials[kind]({ publicKey, ...more });
-  button.form.elements.credential.value = JSON.stringify(written(credential));
+  button.form.elements.credential.value = JSON.stringify(serialize(credential));
   button.form.requestSubmit();
 }
 
-// The request that waits behind a field, if one does: a browser has one at a time.
+// The pending autofill request, if any: a browser allows one at a time.
 let offer = null;
 
-async function pressed(button) {
+async function handlePress(button) {
   offer?.abort();
-  const said = button.form.querySelector("[data-passkey-said]");
-  said.hidden = true;
+  const status = button.form.querySelector("[data-passkey-status]");
+  status.hidden = true;
   button.setAttribute("aria-busy", "true");
   try {
-    await shown(button);
+    await sendCredential(button);
   } catch (error) {
-    said.textContent = error.name === "InvalidStateError" ? said.dataset.known : said.dataset.failed;
-    said.hidden = false;
-    offered(document);
+    status.textContent = error.name === "InvalidStateError" ? status.dataset.known : status.dataset.failed;
+    status.hidden = false;
+    offerAutofill(document);
   } finally {
     button.removeAttribute("aria-busy");
   }
 }
 
-// What is asked for is good for five minutes, and a page may be open for longer.
+// The options expire after five minutes, and a page may be open for longer.
 const RENEW = 4 * 60 * 1000;
 
-async function renewed(button) {
-  const answer = await fetch(location.href);
-  const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+async function renewOptions(button) {
+  const response = await fetch(location.href);
+  const found = new DOMParser().parseFromString(await response.text(), "text/html");
   const newer = found.querySelector("[data-passkey-offer]");
   if (newer && button.isConnected) button.dataset.options = newer.dataset.options;
 }
 
-async function offered(root) {
+async function offerAutofill(root) {
   const button = root.querySelector("[data-passkey-offer]");
   if (!button || !(await passkeys?.isConditionalMediationAvailable?.())) return;
   offer?.abort();
   const waiting = (offer = new AbortController());
   const renewal = setTimeout(async () => {
-    await renewed(button);
-    if (button.isConnected && offer === waiting) offered(document);
+    await renewOptions(button);
+    if (button.isConnected && offer === waiting) offerAutofill(document);
   }, RENEW);
   try {
-    await shown(button, { mediation: "conditional", signal: waiting.signal });
+    await sendCredential(button, { mediation: "conditional", signal: waiting.signal });
   } catch {
-    // Nothing was chosen, or a press on the button took its place.
+    // The user chose no passkey, or pressed the button instead.
   } finally {
     if (offer !== waiting) clearTimeout(renewal);
   }
 }
 
-function arrived(root) {
+function initialize(root) {
   if (!passkeys) {
     for (const part of root.querySelectorAll("[data-needs-passkeys]")) part.hidden = true;
     return;
   }
-  offered(root);
+  offerAutofill(root);
 }
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-passkey]");
-  if (button) pressed(button);
+  if (button) handlePress(button);
 });
 document.addEventListener("htmx:beforeSwap", () => offer?.abort());
-document.addEventListener("htmx:load", (event) => arrived(event.detail.elt));
-arrived(document);
+document.addEventListener("htmx:load", (event) => initialize(event.detail.elt));
+initialize(document);

@@ -1,5 +1,5 @@
-// A square of a picture, chosen before it is sent: by dragging, by wheel, or by keys. A file that
-// the browser cannot read goes as it is, and the server says what it thinks of it.
+// Crops a picture to a square before its upload: by dragging, with the wheel, or with keys. A file that
+// the browser cannot read is sent unchanged, and the server validates it.
 
 const SIDE = 512;
 const STEP = 16;
@@ -18,7 +18,7 @@ class Picture extends HTMLElement {
       event.preventDefault();
       this.by(-event.deltaY / 500);
     });
-    // Before htmx or the browser read the form.
+    // In the capture phase, before htmx and the browser read the form.
     this.closest("form").addEventListener("submit", (event) => this.sending(event), true);
   }
 
@@ -29,7 +29,7 @@ class Picture extends HTMLElement {
     try {
       this.image = file && await createImageBitmap(file);
     } catch {
-      // Not a picture, or none that is known here.
+      // Not a picture, or an unknown format.
     }
     this.canvas.hidden = this.zoom.disabled = !this.image;
     if (!this.image) return;
@@ -38,7 +38,7 @@ class Picture extends HTMLElement {
     this.draw();
   }
 
-  // x and y are how far the picture's middle lies from the square's, in pixels of the square.
+  // x and y: the offset of the picture's center from the square's, in pixels of the square.
   draw() {
     const { width, height } = this.image;
     const scale = (SIDE / Math.min(width, height)) * this.zoom.value;
@@ -63,7 +63,7 @@ class Picture extends HTMLElement {
   }
 
   key(event) {
-    const deed = {
+    const action = {
       ArrowLeft: () => this.move(-STEP, 0),
       ArrowRight: () => this.move(STEP, 0),
       ArrowUp: () => this.move(0, -STEP),
@@ -71,9 +71,9 @@ class Picture extends HTMLElement {
       "+": () => this.by(0.1),
       "-": () => this.by(-0.1),
     }[event.key];
-    if (!deed) return;
+    if (!action) return;
     event.preventDefault();
-    deed();
+    action();
   }
 
   drag(event) {
@@ -82,21 +82,21 @@ class Picture extends HTMLElement {
     this.move(event.movementX * scale, event.movementY * scale);
   }
 
-  // The square takes the file's place, and the form goes on as it would have.
+  // Replace the file with the cropped square, then submit the form.
   sending(event) {
     if (!this.image) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const { form } = this.file;
     const [{ name, type }] = this.file.files;
-    // Where something may be seen through, it still is.
+    // PNG keeps transparency.
     const kind = type === "image/jpeg" ? type : "image/png";
     this.canvas.toBlob((blob) => {
       const files = new DataTransfer();
       if (blob) files.items.add(new File([blob], name, { type: kind }));
       if (blob) this.file.files = files.files;
       this.image = null;
-      // It was taken for sent, and is now.
+      // forms.js has marked the form as sent.
       form.removeAttribute("aria-busy");
       form.requestSubmit();
     }, kind, 0.92);

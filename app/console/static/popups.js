@@ -1,6 +1,6 @@
-// What lies over a page: menus, questions, and what was just done.
+// Menus, confirmation dialogs and toasts.
 
-// Menus close when one looks elsewhere; Escape leads back to what opened them.
+// Menus close on a click or focus outside; Escape returns the focus to the opener.
 const menus = "details:is(.menu, .opener)[open]";
 
 function closeMenus(except) {
@@ -9,11 +9,11 @@ function closeMenus(except) {
   }
 }
 document.addEventListener("click", (event) => {
-  if (!event.target.closest(".rooms")) closeMenus(event.target);
+  if (!event.target.closest(".sections")) closeMenus(event.target);
 });
 document.addEventListener("focusin", (event) => {
-  if (!event.target.closest(".rooms, main")) return;
-  closeMenus(event.target.closest(".rooms") ? document.querySelector(".opener") : event.target);
+  if (!event.target.closest(".sections, main")) return;
+  closeMenus(event.target.closest(".sections") ? document.querySelector(".opener") : event.target);
 });
 document.addEventListener("keydown", (event) => {
   const menu = document.querySelector(menus);
@@ -23,24 +23,24 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A question that opens in place becomes a dialog, and goes back there when it is closed.
+// A confirmation becomes a dialog, and returns to its place when it is closed.
 document.addEventListener("click", (event) => {
-  const asked = event.target.closest("details[data-dialog] > summary");
-  if (asked) {
+  const summary = event.target.closest("details[data-dialog] > summary");
+  if (summary) {
     event.preventDefault();
-    ask(asked.parentElement);
+    openDialog(summary.parentElement);
   }
   const closer = event.target.closest("[data-close]");
   if (closer) closer.closest("dialog")?.close();
-  // A click beside it.
+  // A click outside of the dialog.
   if (event.target.matches("dialog[open]")) event.target.close();
 });
 
-function ask(details) {
+function openDialog(details) {
   const body = details.querySelector(".ask");
   const dialog = document.createElement("dialog");
   const heading = body.querySelector("h2");
-  heading.id ||= `asked-${Date.now()}`;
+  heading.id ||= `confirm-${Date.now()}`;
   dialog.setAttribute("aria-labelledby", heading.id);
   dialog.append(body);
   details.after(dialog);
@@ -52,19 +52,19 @@ function ask(details) {
   dialog.showModal();
 }
 
-// Screen readers tell what comes into a region, not what is there from the start.
+// Screen readers announce only what is added to a region, so toasts are added again.
 export function announce() {
-  for (const toast of document.querySelectorAll(".toasts:not([data-said]) > .toast")) {
+  for (const toast of document.querySelectorAll(".toasts:not([data-announced]) > .toast")) {
     const region = toast.parentElement;
-    region.dataset.said = "";
+    region.dataset.announced = "";
     toast.remove();
     requestAnimationFrame(() => region.append(toast));
-    lasting(toast);
+    dismissLater(toast);
   }
 }
 
-// Long enough to be read and undone; it stays while it is pointed at or has the focus.
-function lasting(toast) {
+// Dismiss a toast after enough time to read it, unless it is hovered or focused.
+function dismissLater(toast) {
   const seconds = toast.querySelector("form") ? 20 : 8;
   const leave = () => {
     if (toast.matches(":hover, :focus-within")) return void setTimeout(leave, 3000);

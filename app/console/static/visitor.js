@@ -1,12 +1,12 @@
-// What comes in an address and is for one use: taken out of the address bar, and sent on by itself
-// where there is nothing to decide.
+// Single-use tokens in the URL: removed from the address bar, and sent automatically where the user has
+// no choice to make.
 
-function arrived(root) {
+function initialize(root) {
   if (root.querySelector("[data-clean]")) {
     history.replaceState(history.state, "", root.querySelector("[data-clean]").dataset.clean || location.pathname);
   }
   root.querySelector("form:has([data-send])")?.requestSubmit();
 }
 
-arrived(document);
-document.addEventListener("htmx:load", (event) => arrived(event.detail.elt));
+initialize(document);
+document.addEventListener("htmx:load", (event) => initialize(event.detail.elt));

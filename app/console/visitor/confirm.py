@@ -1,4 +1,4 @@
-"""Showing once more who one is, before something dangerous, and back to it."""
+"""Re-authentication before a sensitive action, with a redirect back to its page."""
 
 from flask import Response, request
 
@@ -11,15 +11,15 @@ from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api
-from ..pages import page
-from ..ways import asked_next, go_to, to
+from ..links import link_to, next_path, redirect
+from ..pages import render_page
 from . import passkeys
-from .arriving import bring_trusted_device
+from .cookie_sign_in import use_trusted_device
 from .passkeys import sent_credential
 from .provider import provider_name
 
-# By the field that each sends, the best first, and what the proof is called.
-_WAYS = {
+# The form field of each method, in order of preference, and the name of its proof.
+_METHODS = {
     "password": "password",
     "credential": "passkey",
     "otp": "totp",
@@ -31,59 +31,58 @@ _WAYS = {
 @active_account_required
 @hidden
 def confirm_page() -> Response:
-    ways = _ways()
-    asked = request.values.get("way", "")
-    way = asked if asked in ways else next(iter(ways), "")
-    return _page(way, ways)
+    methods = _available_methods()
+    requested = request.values.get("way", "")
+    return _page(requested if requested in methods else next(iter(methods), ""), methods)
 
 
-@calls_api(step_up_api.reauthenticate, refused=confirm_page)
+@calls_api(step_up_api.reauthenticate, form_page=confirm_page)
 def confirm_identity(call_api: ApiCall) -> Response:
-    bring_trusted_device()
+    use_trusted_device()
     call_api()
-    return go_to(asked_next(to(".dashboard")))
+    return redirect(next_path(link_to(".dashboard")))
 
 
-@calls_api(step_up_api.reauthenticate, refused=confirm_page)
+@calls_api(step_up_api.reauthenticate, form_page=confirm_page)
 def confirm_by_passkey(call_api: ApiCall) -> Response:
     call_api(json={"credential": sent_credential()})
-    return go_to(asked_next(to(".dashboard")))
+    return redirect(next_path(link_to(".dashboard")))
 
 
-def code_mailed_page(login_id: str) -> Response:
-    """The next page of who has asked for a code to confirm with."""
-    return _page("code", _ways(), login_id)
+def emailed_code_page(login_id: str) -> Response:
+    """Return the page that asks for the emailed code."""
+    return _page("code", _available_methods(), login_id)
 
 
-def _page(way: str, ways: list[str], login_id: str = "") -> Response:
-    carried = {"next": asked_next(""), "way": way}
-    if needs := request.values.get("factors"):
-        carried["factors"] = needs
-    return page(
+def _page(method: str, methods: list[str], login_id: str = "") -> Response:
+    carried = {"next": next_path(""), "way": method}
+    if factors := request.values.get("factors"):
+        carried["factors"] = factors
+    return render_page(
         "visitor/confirm.html",
-        way=way,
-        ways=ways,
+        method=method,
+        methods=methods,
         carried=carried,
         login_id=login_id or request.form.get("login_id", ""),
-        passkey_options=passkeys.options_to_confirm() if way == "credential" else "",
+        passkey_options=passkeys.options_to_confirm() if method == "credential" else "",
         provider=provider_name(),
     )
 
 
-def _ways() -> list[str]:
-    """Those that are switched on here and that the account has."""
+def _available_methods() -> list[str]:
+    """Return the methods that are enabled and that the account has."""
     account = caller().account
-    has = {"password"} if account.password_hash else set()
-    on = {"password", *service(Reauthentication).step_up.methods}
-    if "code" in on:
-        has.add("code")
-    if on & {"otp", "credential"}:
-        has |= _factors(account.id)
-    enough = request.values.get("factors") != "2"
+    available = {"password"} if account.password_hash else set()
+    enabled = {"password", *service(Reauthentication).step_up.methods}
+    if "code" in enabled:
+        available.add("code")
+    if enabled & {"otp", "credential"}:
+        available |= _factors(account.id)
+    is_enough = request.values.get("factors") != "2"
     return [
-        way
-        for way, proof in _WAYS.items()
-        if way in on and proof in has and (enough or has_factor((proof,)))
+        method
+        for method, proof in _METHODS.items()
+        if method in enabled and proof in available and (is_enough or has_factor((proof,)))
     ]
 
 

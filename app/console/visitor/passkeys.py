@@ -1,4 +1,4 @@
-"""Passkeys on pages: what a browser is asked for, and the credential that a script sends."""
+"""Passkeys on pages: the options for the browser, and the credential that a script sends."""
 
 from typing import Any
 
@@ -12,22 +12,24 @@ from ..api_calls import ApiCall
 
 
 def options_to_sign_in(mfa_token: str | None = None) -> str:
-    """With a token, as the second factor of the sign-in that the token continues."""
-    return _asked(passkeys_api.begin_passkey_login, mfa_token)
+    """Return the options to sign in; with a token, as the second factor of its sign-in."""
+    return _options(passkeys_api.begin_passkey_login, mfa_token)
 
 
-def options_to_enrol(mfa_token: str | None = None) -> str:
-    """Without a token, whoever is signed in adds one."""
-    return _asked(passkeys_api.begin_passkey, mfa_token)
+def options_to_enroll(mfa_token: str | None = None) -> str:
+    """Return the options to add a passkey; with a token, during its sign-in."""
+    return _options(passkeys_api.begin_passkey, mfa_token)
 
 
 def options_to_confirm() -> str:
-    return _asked(passkeys_api.begin_reauthentication, None)
+    return _options(passkeys_api.begin_reauthentication, None)
 
 
-def _asked(view: View, mfa_token: str | None) -> str:
-    """As JSON. Empty where nothing can be asked for, such as with a token that has ended: the page
-    then offers what else there is, and the next form tells why."""
+def _options(view: View, mfa_token: str | None) -> str:
+    """Return the options as JSON, or an empty string if the API rejects the request.
+
+    Without options, such as with an expired token, the page offers the other methods.
+    """
     try:
         options = ApiCall(view, {})(json={} if mfa_token is None else {"mfa_token": mfa_token})
     except Problem:
@@ -36,7 +38,7 @@ def _asked(view: View, mfa_token: str | None) -> str:
 
 
 def sent_credential() -> Any:
-    """As the script has written it; what it cannot have written is no credential."""
+    """Return the credential that the script sent; invalid JSON is an empty credential."""
     try:
         return orjson.loads(request.form.get("credential", ""))
     except orjson.JSONDecodeError:

@@ -1,7 +1,6 @@
-"""Signing in through an identity provider, which leads the browser away and back to a page of ours.
+"""Sign-in through an identity provider, which redirects the browser back to a page of the console.
 
-What it leads back with is in an address, and an address that is opened changes nothing: the page
-there sends it on in a form.
+A GET request must not change anything, so that page sends the code and state in a form.
 """
 
 import logging
@@ -18,10 +17,10 @@ from ...core.context import current_frontdesk, find_context, service
 from ...core.errors import Unavailable
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api, get_from_api
-from ..pages import page
+from ..links import link_to, local_path, next_path
+from ..pages import render_page
 from ..texts import _
-from ..ways import asked_next, own_path_of, to
-from .arriving import arrive, arrived
+from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ _NAMES = {
 
 
 def provider_name() -> str:
-    """As people know it; else the host that they will see in the address bar."""
+    """Return the name of the provider, otherwise its host name."""
     url = current_frontdesk.settings.of(AuthSettings).IDP_METADATA_URL
     host = urlsplit(url).hostname or ""
     return _NAMES.get(host, host)
@@ -45,9 +44,9 @@ def provider_name() -> str:
 @idp_required
 @hidden
 def provider_sign_in() -> Response:
-    """A link, and no form: browsers let a form of ours lead nowhere else."""
-    response: Response = get_from_api(auth_api.idp_login, query={"redirect_uri": _way_back()})
-    if wanted := asked_next(""):
+    """Redirect to the provider. A link opens this page: the policy forbids forms to other sites."""
+    response: Response = get_from_api(auth_api.idp_login, query={"redirect_uri": _redirect_uri()})
+    if wanted := next_path(""):
         session[_NEXT] = wanted
     else:
         session.pop(_NEXT, None)
@@ -58,44 +57,45 @@ def provider_sign_in() -> Response:
 @idp_required
 @hidden
 def provider_callback() -> Response:
-    given = request.values
-    if "code" not in given:
-        return page("visitor/provider_refused.html", provider=provider_name(), next=_wanted())
-    carried = {name: given.get(name, "") for name in ("code", "state")}
-    carried["next"] = own_path_of(given.get("next", "")) or _wanted()
-    return page("visitor/provider_callback.html", provider=provider_name(), carried=carried)
+    values = request.values
+    if "code" not in values:
+        return render_page(
+            "visitor/provider_refused.html", provider=provider_name(), next=_stored_next()
+        )
+    carried = {name: values.get(name, "") for name in ("code", "state")}
+    carried["next"] = local_path(values.get("next", "")) or _stored_next()
+    return render_page("visitor/provider_callback.html", provider=provider_name(), carried=carried)
 
 
-@calls_api(auth_api.idp_callback, refused=provider_callback)
+@calls_api(auth_api.idp_callback, form_page=provider_callback)
 def finish_provider_sign_in(call_api: ApiCall) -> Response:
-    arrive()
-    given = {name: request.form.get(name, "") for name in ("code", "state")}
-    return arrived(call_api(json={**given, "redirect_uri": _way_back()}))
+    prepare_sign_in()
+    answer = {name: request.form.get(name, "") for name in ("code", "state")}
+    return redirect_signed_in(call_api(json={**answer, "redirect_uri": _redirect_uri()}))
 
 
-def _wanted() -> str:
-    return own_path_of(session.get(_NEXT, ""))
+def _stored_next() -> str:
+    return local_path(session.get(_NEXT, ""))
 
 
-def _way_back() -> str:
-    """The address of our own page that the provider is told, as far as it is one that it may be
-    told; the same one when it has led back there."""
-    path = to(".provider_callback")
+def _redirect_uri() -> str:
+    """Return the allowed redirect URI of the console, which is the same in both requests."""
+    path = link_to(".provider_callback")
     if not find_context().has(RedirectUris):
-        # Switched off; the route that is asked next says so.
+        # The feature is disabled, which the API reports.
         return f"{own_origin(request)}{path}"
     allowed, core = service(RedirectUris), current_frontdesk.settings.core
     default = allowed.default if urlsplit(allowed.default).path == path else None
     here = own_origin(request)
-    # Without PUBLIC_URL, a proxy may keep to itself whether the page has TLS.
+    # Without PUBLIC_URL, a proxy may hide whether the page has TLS.
     hosts = [here] if core.PUBLIC_URL else [here, request.host_url.rstrip("/")]
-    asked = [*filter(None, (default,)), *(f"{host}{path}" for host in hosts)]
-    for uri in asked:
+    candidates = [*filter(None, (default,)), *(f"{host}{path}" for host in hosts)]
+    for uri in candidates:
         if allowed.allows(uri):
             return uri
     log.warning(
-        "Nobody can sign in on the pages through the provider: %s is no redirect URI that is"
-        " allowed. Add it to IDP_ALLOWED_REDIRECT_URIS, and tell the provider of it.",
+        "Sign-in through the identity provider is unavailable on the pages: %s is not an allowed"
+        " redirect URI. Add it to IDP_ALLOWED_REDIRECT_URIS and register it at the provider.",
         f"{here}{path}",
     )
-    raise Unavailable(str(_("Identity providers are not configured for these pages")))
+    raise Unavailable(_("Sign-in through the identity provider is not configured."))

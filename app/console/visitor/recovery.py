@@ -1,4 +1,4 @@
-"""A forgotten password: by the link of the mail, or by its code."""
+"""Password reset with an emailed link or code."""
 
 from flask import Response, request
 
@@ -9,18 +9,18 @@ from ...core.context import current_frontdesk
 from ...core.errors import Problem
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api
-from ..pages import page
+from ..links import redirect_to
+from ..pages import render_page
 from ..texts import _
-from ..ways import go
 
 
 @anyone
 @hidden
 def forgot_page() -> Response:
-    return page("visitor/forgot.html", email=request.args.get("email", ""))
+    return render_page("visitor/forgot.html", email=request.args.get("email", ""))
 
 
-@calls_api(auth_api.recover_password, refused=forgot_page)
+@calls_api(auth_api.recover_password, form_page=forgot_page)
 def ask_for_reset(call_api: ApiCall) -> Response:
     call_api()
     return _code_page(_("We sent another email.") if "again" in request.form else "")
@@ -29,11 +29,11 @@ def ask_for_reset(call_api: ApiCall) -> Response:
 @anyone
 @hidden
 def reset_code_page() -> Response:
-    """As it was sent; whoever comes by its address alone begins anew."""
-    return _code_page() if "email" in request.form else go(".forgot_page")
+    """Show the rejected form again; without a form, redirect to the start."""
+    return _code_page() if "email" in request.form else redirect_to(".forgot_page")
 
 
-@calls_api(auth_api.verify_token, refused=reset_code_page)
+@calls_api(auth_api.verify_token, form_page=reset_code_page)
 def check_reset_code(call_api: ApiCall) -> Response:
     call_api()
     return _password_page()
@@ -42,19 +42,19 @@ def check_reset_code(call_api: ApiCall) -> Response:
 @anyone
 @hidden
 def reset_page() -> Response:
-    """The link of the mail. One that counts no longer is told of before one types a password."""
-    if request.method == "GET" and not _counts(request.args.get("token", "")):
-        return page("visitor/reset_over.html")
+    """Show the form of the emailed link, or that the link has expired."""
+    if request.method == "GET" and not _is_valid(request.args.get("token", "")):
+        return render_page("visitor/reset_over.html")
     return _password_page()
 
 
-@calls_api(auth_api.reset_password, refused=reset_page)
+@calls_api(auth_api.reset_password, form_page=reset_page)
 def choose_new_password(call_api: ApiCall) -> Response:
     call_api()
-    return go(".sign_in_page", _("Password changed. Sign in with the new password."))
+    return redirect_to(".sign_in_page", _("Password changed. Sign in with the new password."))
 
 
-def _counts(token: str) -> bool:
+def _is_valid(token: str) -> bool:
     if not token:
         return False
     try:
@@ -68,14 +68,18 @@ def _counts(token: str) -> bool:
     return True
 
 
-def _code_page(said: str = "") -> Response:
+def _code_page(message: str = "") -> Response:
     auth = current_frontdesk.settings.of(AuthSettings)
     email = request.form.get("email", "")
-    return page("visitor/reset_code.html", email=email, hides=auth.HIDE_ACCOUNTS, said=said)
+    return render_page(
+        "visitor/reset_code.html", email=email, hides=auth.HIDE_ACCOUNTS, message=message
+    )
 
 
 def _password_page() -> Response:
     auth = current_frontdesk.settings.of(AuthSettings)
-    given = request.values
-    carried = {name: given[name] for name in ("token", "email") if name in given}
-    return page("visitor/reset.html", carried=carried, password_length=auth.PASSWORD_MIN_LENGTH)
+    values = request.values
+    carried = {name: values[name] for name in ("token", "email") if name in values}
+    return render_page(
+        "visitor/reset.html", carried=carried, password_length=auth.PASSWORD_MIN_LENGTH
+    )

@@ -1,4 +1,4 @@
-"""Signing in with a password or a passkey, and out."""
+"""Sign-in with a password or a passkey, and sign-out."""
 
 from flask import Response
 
@@ -6,11 +6,11 @@ from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api
-from ..pages import page, somebody_is_in
+from ..links import link_to, next_path, redirect, redirect_to
+from ..pages import is_signed_in, render_page
 from ..texts import _
-from ..ways import asked_next, go, go_to, to
 from . import passkeys
-from .arriving import arrive, arrived
+from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 from .passkeys import sent_credential
 from .provider import provider_name
 
@@ -18,29 +18,29 @@ from .provider import provider_name
 @anyone
 @hidden
 def sign_in_page() -> Response:
-    if somebody_is_in():
-        return go_to(asked_next(to(".dashboard")))
-    return page(
+    if is_signed_in():
+        return redirect(next_path(link_to(".dashboard")))
+    return render_page(
         "visitor/sign_in.html",
-        next=asked_next(""),
+        next=next_path(""),
         provider=provider_name(),
         passkey_options=passkeys.options_to_sign_in(),
     )
 
 
-@calls_api(sessions_api.open_cookie_session, refused=sign_in_page)
+@calls_api(sessions_api.open_cookie_session, form_page=sign_in_page)
 def sign_in(call_api: ApiCall) -> Response:
-    arrive()
-    return arrived(call_api())
+    prepare_sign_in()
+    return redirect_signed_in(call_api())
 
 
-@calls_api(passkeys_api.open_cookie_session_by_passkey, refused=sign_in_page)
+@calls_api(passkeys_api.open_cookie_session_by_passkey, form_page=sign_in_page)
 def sign_in_by_passkey(call_api: ApiCall) -> Response:
-    arrive()
-    return arrived(call_api(json={"credential": sent_credential()}))
+    prepare_sign_in()
+    return redirect_signed_in(call_api(json={"credential": sent_credential()}))
 
 
 @calls_api(sessions_api.close_cookie_session)
 def sign_out(call_api: ApiCall) -> Response:
     call_api()
-    return go(".sign_in_page", _("You are signed out."))
+    return redirect_to(".sign_in_page", _("You are signed out."))

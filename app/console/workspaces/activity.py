@@ -1,4 +1,4 @@
-"""What happened in a workspace, for those who manage it."""
+"""The activity in a workspace, for its managers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,9 +19,9 @@ from ...workspaces.guards import active_member_required, current_workspace, work
 from ...workspaces.invitations.service import Invitations
 from ...workspaces.models import MANAGERS
 from ...workspaces.routes import IN_PATH
-from ..texts import _, later
-from ..ways import to
-from .room import room_page
+from ..links import link_to
+from ..texts import _, mark
+from .layout import render_workspace_page
 
 PER_PAGE = 30
 
@@ -36,72 +36,74 @@ def workspace_activity_page(workspace_slug: str) -> Response:
     try:
         found = records.of_workspace(current_workspace.id, after, PER_PAGE)
     except Invalid:
-        # Whoever has written the address by hand begins in front.
+        # An invalid position means the first page.
         after = None
         found = records.of_workspace(current_workspace.id, after, PER_PAGE)
-    own = ".workspace_activity_page"
-    return room_page(
+    endpoint = ".workspace_activity_page"
+    return render_workspace_page(
         "activity.html",
         "activity",
-        deeds=told(found.rows),
-        newest=to(own, workspace_slug=workspace_slug) if after else None,
-        older=to(own, workspace_slug=workspace_slug, after=found.after) if found.after else None,
+        entries=activity_entries(found.rows),
+        newest=link_to(endpoint, workspace_slug=workspace_slug) if after else None,
+        older=link_to(endpoint, workspace_slug=workspace_slug, after=found.after)
+        if found.after
+        else None,
     )
 
 
 Item = Mapping[str, Any]
 
-# By the type of the record; `self` where somebody does it to themselves.
+# The sentence for each type of entry; `self` is for actions of accounts on themselves.
 _SENTENCES = {
-    "workspace.created": ("plus", later("{who} created this workspace")),
-    "workspace.updated": ("edit", later("{who} changed the name or URL")),
-    "member.added": ("user", later("{who} added {whom}")),
-    "member.added self": ("user", later("{whom} joined")),
-    "member.updated": ("edit", later("{who} changed the role of {whom}: {what}")),
-    "member.removed": ("minus", later("{who} removed {whom}")),
-    "member.removed self": ("logout", later("{whom} left")),
-    "invitation.created": ("mail", later("{who} invited {invited}")),
-    "invitation.renewed": ("mail", later("{who} invited {invited} again")),
-    "invitation.resent": ("send", later("{who} sent the invitation to {invited} again")),
-    "invitation.revoked": ("cross", later("{who} revoked the invitation to {invited}")),
-    "invitation.accepted": ("check", later("{whom} accepted the invitation")),
-    "invitation.declined": ("cross", later("{invited} declined the invitation")),
+    "workspace.created": ("plus", mark("{who} created this workspace")),
+    "workspace.updated": ("edit", mark("{who} changed the name or URL")),
+    "member.added": ("user", mark("{who} added {account}")),
+    "member.added self": ("user", mark("{account} joined")),
+    "member.updated": ("edit", mark("{who} changed the role of {account}: {what}")),
+    "member.removed": ("minus", mark("{who} removed {account}")),
+    "member.removed self": ("logout", mark("{account} left")),
+    "invitation.created": ("mail", mark("{who} invited {invited}")),
+    "invitation.renewed": ("mail", mark("{who} invited {invited} again")),
+    "invitation.resent": ("send", mark("{who} sent the invitation to {invited} again")),
+    "invitation.revoked": ("cross", mark("{who} revoked the invitation to {invited}")),
+    "invitation.accepted": ("check", mark("{account} accepted the invitation")),
+    "invitation.declined": ("cross", mark("{invited} declined the invitation")),
 }
 _OTHERS = {
-    "cli": later("An operator"),
-    "system": later("The service"),
-    "anonymous": later("Anonymous"),
+    "cli": mark("An operator"),
+    "system": mark("The service"),
+    "anonymous": mark("Anonymous"),
 }
-# A host may have statuses of its own.
-_WORDS = {
-    "owner": later("Owner"),
-    "admin": later("Admin"),
-    "member": later("Member"),
-    "guest": later("Guest"),
-    "active": later("Active"),
-    "suspended": later("Suspended"),
+# The names of built-in types and statuses; an application can have other statuses.
+_NAMES = {
+    "owner": mark("Owner"),
+    "admin": mark("Admin"),
+    "member": mark("Member"),
+    "guest": mark("Guest"),
+    "active": mark("Active"),
+    "suspended": mark("Suspended"),
 }
 
 
-class Deed(NamedTuple):
-    """What the records of a workspace say, in a sentence each."""
+class WorkspaceActivity(NamedTuple):
+    """One audit log entry of a workspace as a sentence."""
 
     at: datetime
     icon: str
     text: Markup
 
 
-def told(items: Sequence[Item]) -> list[Deed]:
-    """Two questions for a page, however many people it names."""
+def activity_entries(items: Sequence[Item]) -> list[WorkspaceActivity]:
+    """Return the entries of a page, with two queries for the names of all people."""
     named = {item[key] for item in items for key in ("actor_id", "account_id")} - {None}
     emails = service(Accounts).rows.emails(named)
     invited = service(Invitations).addresses(
         int(item["target_id"]) for item in items if item["target_kind"] == "invitation"
     )
-    return [_deed(item, emails, invited) for item in items]
+    return [_entry(item, emails, invited) for item in items]
 
 
-def _deed(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) -> Deed:
+def _entry(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) -> WorkspaceActivity:
     kind = item["type"]
     is_own = item["account_id"] is not None and item["actor_id"] == item["account_id"]
     icon, text = _SENTENCES.get(
@@ -110,17 +112,19 @@ def _deed(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) -> 
     if not text:
         known = ACTIONS.get(kind)
         meaning = _(known.title) if known is not None else escape(kind)
-        return Deed(item["at"], icon, _("{who}: {what}", who=_who(item, emails), what=meaning))
-    whom = emails.get(item["account_id"], _("deleted account"))
-    mailed = invited.get(int(item["target_id"])) if item["target_kind"] == "invitation" else None
-    return Deed(
+        return WorkspaceActivity(
+            item["at"], icon, _("{who}: {what}", who=_who(item, emails), what=meaning)
+        )
+    account = emails.get(item["account_id"], _("deleted account"))
+    email = invited.get(int(item["target_id"])) if item["target_kind"] == "invitation" else None
+    return WorkspaceActivity(
         item["at"],
         icon,
         _(
             text,
             who=_strong(_who(item, emails)),
-            whom=_strong(whom),
-            invited=_strong(mailed or _("somebody")),
+            account=_strong(account),
+            invited=_strong(email or _("a deleted invitation")),
             what=_change(item["data"]),
         ),
     )
@@ -132,8 +136,8 @@ def _who(item: Item, emails: Mapping[Any, str]) -> str:
     return emails.get(item["actor_id"], _("Deleted account"))
 
 
-def _word(name: str) -> Markup | str:
-    return _(_WORDS[name]) if name in _WORDS else name
+def _name(name: str) -> Markup | str:
+    return _(_NAMES[name]) if name in _NAMES else name
 
 
 def _strong(text: str) -> Markup:
@@ -141,10 +145,10 @@ def _strong(text: str) -> Markup:
 
 
 def _change(data: Values) -> Markup:
-    """From what to what, of those that changed."""
+    """Return the old and new values of the type and status."""
     before, after = data.get("before") or {}, data.get("after") or {}
     changed = [
-        Markup("{} → {}").format(_word(before[name]), _word(after[name]))
+        Markup("{} → {}").format(_name(before[name]), _name(after[name]))
         for name in ("type", "status")
         if name in before and name in after and before[name] != after[name]
     ]

@@ -1,9 +1,10 @@
-"""Whom a workspace has invited, and inviting."""
+"""The invitations of a workspace, and the form to invite."""
 
 import re
 from collections.abc import Iterator
 
 from flask import Response, request
+from markupsafe import Markup
 
 from ...auth.decorators import active_account_required
 from ...core.errors import Fault, Invalid
@@ -12,16 +13,18 @@ from ...workspaces import routes as workspaces_api
 from ...workspaces.errors import AlreadyAMember
 from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
 from ...workspaces.invitations.models import STATES
+from ...workspaces.invitations.schemas import MAX_AT_ONCE
 from ...workspaces.models import MANAGERS
 from ...workspaces.routes import IN_PATH
 from ..api_calls import ApiCall, calls_api, get_from_api
+from ..forms import field_error
+from ..links import Paging, redirect_to
 from ..texts import _, _n
-from ..ways import Paging, go
-from .room import room_page, types_to_give
+from .layout import assignable_types, render_workspace_page
 
 PER_PAGE = 25
-# Between the addresses that somebody types or pastes.
-_BETWEEN = re.compile(r"[\s,;]+")
+# Separators between entered or pasted email addresses.
+_SEPARATORS = re.compile(r"[\s,;]+")
 
 
 @active_account_required
@@ -29,72 +32,73 @@ _BETWEEN = re.compile(r"[\s,;]+")
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
 @hidden
 def workspace_invitations_page(workspace_slug: str) -> Response:
-    paging = Paging.asked(PER_PAGE)
+    paging = Paging.from_request(PER_PAGE)
     state = request.args.get("state", "")
     state = state if state in STATES else ""
     query = {**paging.query, "state": state} if state else paging.query
     found = get_from_api(
         workspaces_api.list_invitations, query=query, workspace_slug=workspace_slug
     )
-    return room_page(
+    return render_workspace_page(
         "invitations.html",
         "invitations",
         invitations=[
             {**each, "is_managed": current_member.may_manage(each["type"])}
-            for each in paging.shown(found)
+            for each in paging.visible(found)
         ],
-        ways=paging.ways(found),
+        links=paging.links(found),
         state=state,
         states=STATES,
-        types=types_to_give(),
+        types=assignable_types(),
     )
 
 
-@calls_api(workspaces_api.invite, refused=workspace_invitations_page)
+@calls_api(workspaces_api.invite, form_page=workspace_invitations_page)
 def send_invitations(call_api: ApiCall, workspace_slug: str) -> Response:
-    typed = " ".join(request.form.getlist("emails"))
-    emails = [each for each in _BETWEEN.split(typed) if each]
+    entered = " ".join(request.form.getlist("emails"))
+    emails = [each for each in _SEPARATORS.split(entered) if each]
     message = request.form.get("message", "").replace("\r\n", "\n").strip()
     body = {"emails": emails, "type": request.form.get("type", ""), "message": message or None}
     try:
         invited = call_api(json=body)
-    except AlreadyAMember as refused:
-        present = ", ".join(refused.members["emails"])
-        refused.faults = [
+    except AlreadyAMember as problem:
+        present = ", ".join(problem.members["emails"])
+        problem.faults = [
             Fault("json", "emails", _("Already in this workspace: {emails}", emails=present))
         ]
         raise
-    except Invalid as refused:
-        refused.faults = list(_named(refused.faults, emails))
+    except Invalid as problem:
+        problem.faults = list(_name_addresses(problem.faults, emails))
         raise
-    said = _n("One invitation sent.", "{n} invitations sent.", len(invited))
-    return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
+    text = _n("One invitation sent.", "{n} invitations sent.", len(invited))
+    return redirect_to(".workspace_invitations_page", text, workspace_slug=workspace_slug)
 
 
-@calls_api(workspaces_api.resend_invitation, refused=workspace_invitations_page)
+@calls_api(workspaces_api.resend_invitation, form_page=workspace_invitations_page)
 def resend_workspace_invitation(
     call_api: ApiCall, workspace_slug: str, invitation_id: int
 ) -> Response:
-    said = _("Sent the invitation to {email} again.", email=call_api()["email"])
-    return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
+    text = _("Sent the invitation to {email} again.", email=call_api()["email"])
+    return redirect_to(".workspace_invitations_page", text, workspace_slug=workspace_slug)
 
 
-@calls_api(workspaces_api.revoke_invitation, refused=workspace_invitations_page)
+@calls_api(workspaces_api.revoke_invitation, form_page=workspace_invitations_page)
 def revoke_workspace_invitation(
     call_api: ApiCall, workspace_slug: str, invitation_id: int
 ) -> Response:
-    said = _("Revoked the invitation to {email}.", email=call_api()["email"])
-    return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
+    text = _("Revoked the invitation to {email}.", email=call_api()["email"])
+    return redirect_to(".workspace_invitations_page", text, workspace_slug=workspace_slug)
 
 
-def _named(faults: list[Fault], emails: list[str]) -> Iterator[Fault]:
-    """Which of the addresses it is, for who has typed them into one field."""
+def _name_addresses(faults: list[Fault], emails: list[str]) -> Iterator[Fault]:
+    """Yield the errors with the email address that each is about: all are in one field."""
     for fault in faults:
         _field, _dot, place = fault.field.partition(".")
-        if fault.field == "emails" and not emails:
-            yield fault._replace(message=_("Enter at least one email address."))
+        if fault.field == "emails":
+            text = _("Enter 1 to {n} email addresses.", n=MAX_AT_ONCE)
+            yield fault._replace(message=text)
         elif place.isdigit() and int(place) < len(emails):
-            message = f"{emails[int(place)]}: {fault.message}"
+            message = Markup("{}: {}").format(emails[int(place)], field_error(fault))
             yield fault._replace(field="emails", message=message)
         else:
             yield fault

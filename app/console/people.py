@@ -1,4 +1,4 @@
-"""How people are called and pictured on pages."""
+"""Names and pictures of people on pages."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -14,21 +14,21 @@ from ..profiles.links import PICTURE_ENDPOINT
 from ..profiles.models import Profile
 
 
-class Face(NamedTuple):
+class DisplayedPerson(NamedTuple):
     name: str
-    # Empty where there is none of ours: no page asks another host for anything.
+    # Empty unless this service stores the picture: pages load nothing from other sites.
     picture: str = ""
 
 
-class Persons:
+class People:
     def __init__(self, session: AnySession, model: Any) -> None:
         self.session = session
         self.model = model
-        named: list[Any] = [Profile.first_name, Profile.last_name, Profile.avatar_file]
-        self._rows = Rows(select(*named).where(Profile.account_id == bindparam("account_id")))
+        columns: list[Any] = [Profile.first_name, Profile.last_name, Profile.avatar_file]
+        self._rows = Rows(select(*columns).where(Profile.account_id == bindparam("account_id")))
 
-    def named(self, emails: Iterable[str]) -> dict[str, Face]:
-        """Several of them, by their addresses, in one question."""
+    def by_emails(self, emails: Iterable[str]) -> dict[str, DisplayedPerson]:
+        """Return a person for each of these email addresses, in one query."""
         wanted = list(emails)
         model = self.model
         rows = self.session.execute(
@@ -36,27 +36,29 @@ class Persons:
             .join(Profile, Profile.account_id == model.id)
             .where(model.email.in_(wanted))
         )
-        found = {row[0]: person_of(*row) for row in rows}
-        return {email: found.get(email) or Face(email) for email in wanted}
+        found = {row[0]: build_person(*row) for row in rows}
+        return {email: found.get(email) or DisplayedPerson(email) for email in wanted}
 
-    def find(self, account: AccountLike) -> Face:
-        """By the profile's name, and by the address where there is none."""
+    def by_account(self, account: AccountLike) -> DisplayedPerson:
+        """Return the person of an account; without a profile, the name is the email address."""
         rows = self._rows.read(self.session, account_id=account.id)
-        return person_of(account.email, *rows[0]) if rows else Face(account.email)
+        return build_person(account.email, *rows[0]) if rows else DisplayedPerson(account.email)
 
-    def find_all(self, ids: Iterable[Any]) -> dict[Any, Face]:
-        """Those of these accounts that have a profile, in one query."""
+    def by_ids(self, ids: Iterable[Any]) -> dict[Any, DisplayedPerson]:
+        """Return the persons of the accounts that have a profile, in one query."""
         rows = self.session.execute(
             select(
                 Profile.account_id, Profile.first_name, Profile.last_name, Profile.avatar_file
             ).where(Profile.account_id.in_(list(ids)))
         )
-        return {serialize_id(account_id): person_of("", *named) for account_id, *named in rows}
+        return {serialize_id(account_id): build_person("", *names) for account_id, *names in rows}
 
 
-def person_of(email: str, first: str | None, last: str | None, file: str | None) -> Face:
+def build_person(
+    email: str, first: str | None, last: str | None, file: str | None
+) -> DisplayedPerson:
     name = " ".join(part for part in (first, last) if part)
-    return Face(name or email, picture_path(file))
+    return DisplayedPerson(name or email, picture_path(file))
 
 
 def picture_path(file: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the console of one application has: its templates, its brand, and what is switched on."""
+"""The console's templates, brand and enabled features in one application."""
 
 from __future__ import annotations
 
@@ -16,52 +16,54 @@ from ..delivery.mail.brand import BrandSettings
 from ..delivery.mail.templates import Templates
 
 if TYPE_CHECKING:
-    from .persons import Persons
+    from .people import People
 
 
 @dataclass(eq=False)
-class Desk:
+class ConsoleResources:
     context: Context
 
     @cached_property
-    def environment(self) -> Environment:
-        """The host's, whose own templates of the same name are found first; what pages know
-        beside it is theirs alone."""
+    def templates(self) -> Environment:
+        """The templates: the application's own first, then the shipped ones.
+
+        The globals and filters of the pages are added to a copy, not to the application's own.
+        """
         from .page_globals import FILTERS, GLOBALS
 
-        theirs = self.context.app.jinja_env
-        loaders: list[BaseLoader] = [theirs.loader] if theirs.loader else []
+        application = self.context.app.jinja_env
+        loaders: list[BaseLoader] = [application.loader] if application.loader else []
         shipped = FileSystemLoader(templates_folder())
-        # By this name a host's template extends ours of the same name, in whose place it stands.
+        # An application's template that replaces a shipped one extends it as `ours/…`.
         named = PrefixLoader({"ours": shipped})
-        ours = theirs.overlay(
+        templates = application.overlay(
             loader=ChoiceLoader([*loaders, shipped, named]),
-            # What a host expects of its own templates is nothing that ours promise.
+            # The shipped templates read undefined names, which an application may forbid.
             undefined=Undefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        ours.globals = {**theirs.globals, **GLOBALS}
-        ours.filters = {**theirs.filters, **FILTERS}
-        return ours
+        templates.globals = {**application.globals, **GLOBALS}
+        templates.filters = {**application.filters, **FILTERS}
+        return templates
 
     @cached_property
-    def persons(self) -> Persons:
-        from .persons import Persons
+    def people(self) -> People:
+        from .people import People
 
-        return Persons(self.context.session, self.context.get(Accounts).model)
+        return People(self.context.session, self.context.get(Accounts).model)
 
     @property
     def brand(self) -> BrandSettings:
         return self.context.get(Templates).brand
 
     @cached_property
-    def on(self) -> Switches:
-        return Switches(self.context)
+    def features(self) -> Features:
+        return Features(self.context)
 
 
-class Switches:
-    """Which rooms there are, for pages that show what can be done here."""
+class Features:
+    """The features that are enabled; templates read them as `on`."""
 
     def __init__(self, context: Context) -> None:
         auth = context.settings.of(AuthSettings)

@@ -1,5 +1,4 @@
-"""What all pages of one workspace show: which it is, what its reader may do there, and the way to
-the reader's others."""
+"""The layout of a workspace's pages: its name, tabs, and the user's other workspaces."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,23 +11,23 @@ from ...core.types import JsonObject
 from ...workspaces.guards import current_member, current_workspace
 from ...workspaces.models import MANAGERS, MEMBER_TYPES
 from ...workspaces.service import Workspaces
-from ..pages import page
+from ..links import link_to
+from ..pages import render_page
 from ..texts import _
-from ..ways import to
 
-# With the pages that lie under each.
+# The endpoint of each tab.
 _TABS = {
     "members": ".workspace_page",
     "invitations": ".workspace_invitations_page",
     "activity": ".workspace_activity_page",
     "settings": ".workspace_settings_page",
 }
-_FOR_ALL = ("members", "settings")
+_FOR_ALL_MEMBERS = ("members", "settings")
 
 
-def room_page(template: str, tab: str, **context: Any) -> Response:
+def render_workspace_page(template: str, tab: str, **context: Any) -> Response:
     account = caller().account
-    return page(
+    return render_page(
         f"workspaces/{template}",
         at="workspaces_page",
         workspace=current_workspace,
@@ -41,8 +40,8 @@ def room_page(template: str, tab: str, **context: Any) -> Response:
     )
 
 
-def types_to_give() -> Sequence[str]:
-    """What the reader may make of others."""
+def assignable_types() -> Sequence[str]:
+    """Return the member types that the user may assign."""
     return [kind for kind in MEMBER_TYPES if current_member.may_manage(kind)]
 
 
@@ -58,9 +57,9 @@ def _tabs(current: str) -> list[JsonObject]:
     return [
         {
             "title": titles[name],
-            "url": to(endpoint, workspace_slug=slug),
+            "url": link_to(endpoint, workspace_slug=slug),
             "current": name == current,
         }
         for name, endpoint in _TABS.items()
-        if manages or name in _FOR_ALL
+        if manages or name in _FOR_ALL_MEMBERS
     ]

@@ -1,4 +1,4 @@
-"""How the mails look that are sent, made of sample values."""
+"""Previews of the emails that the service sends, with sample values."""
 
 from flask import Response
 from jinja2 import TemplateNotFound
@@ -10,37 +10,39 @@ from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.previews import Previews
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
-from ..pages import framed, page
+from ..links import redirect_to
+from ..pages import render_framed, render_page
 from ..texts import _
-from ..ways import go
-from .reading import admins_only
+from .filters import admins_only
 
 
 @admins_only
 def mail_templates_page() -> Response:
     brand = service(Templates).brand
-    made, to = previews(), caller().account.email
-    names = [(name, made.subject(name, to)) for name in made.names()]
-    return page("admin/mails/list.html", names=names, contrast=brand.contrast)
+    samples, to = previews(), caller().account.email
+    names = [(name, samples.subject(name, to)) for name in samples.names()]
+    return render_page("admin/mails/list.html", names=names, contrast=brand.contrast)
 
 
 @admins_only
 def mail_template_page(name: str) -> Response:
-    return page("admin/mails/one.html", at="mail_templates_page", name=name, mail=_sample(name))
+    return render_page(
+        "admin/mails/one.html", at="mail_templates_page", name=name, mail=_sample(name)
+    )
 
 
 @admins_only
 def mail_template_html(name: str) -> Response:
-    return framed(_sample(name).html or "")
+    return render_framed(_sample(name).html or "")
 
 
 @admins_only
 def send_sample(name: str) -> Response:
-    """To who looks at it alone."""
+    """Send the sample email to the caller."""
     mail = _sample(name)
     service(OneOffMail).send_soon(mail)  # type: ignore[type-abstract]
-    said = _("Sample email sent to {email}.", email=mail.to)
-    return go(".mail_template_page", said, name=name)
+    text = _("Sample email sent to {email}.", email=mail.to)
+    return redirect_to(".mail_template_page", text, name=name)
 
 
 def previews() -> Previews:
@@ -48,10 +50,10 @@ def previews() -> Previews:
 
 
 def _sample(name: str) -> Email:
-    made = previews()
-    if name not in made.names():
+    samples = previews()
+    if name not in samples.names():
         raise NotFound
     try:
-        return made.email(name, caller().account.email)
+        return samples.email(name, caller().account.email)
     except TemplateNotFound:
         raise NotFound from None

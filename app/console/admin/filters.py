@@ -1,0 +1,94 @@
+"""Shared parts of admin pages: access, filters, and the names of statuses and roles."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from flask import request
+from sqlalchemy import select
+
+from ...accounts.service import Accounts
+from ...auth.decorators import active_account_required, roles_required
+from ...core.context import current_frontdesk, service
+from ...core.db.account_ids import serialize_id
+from ...core.errors import Invalid
+from ...core.web.operation import View, hidden
+from ..forms import labeled_error
+from ..navigation import ADMINS
+from ..page_globals import zone
+from ..texts import _, mark, message_for
+
+
+def admins_only(view: View) -> View:
+    """Decorate an admin page; its forms have the access rules of the API's routes."""
+    return roles_required(*ADMINS)(active_account_required(hidden(view)))
+
+
+_STATUSES = {
+    "active": mark("Active"),
+    "online": mark("Online"),
+    "inactive": mark("Inactive"),
+    "suspended": mark("Suspended"),
+    "pending": mark("Unverified"),
+    "deleting": mark("Scheduled for deletion"),
+}
+_ROLES = {"root": mark("Root"), "admin": mark("Admin"), "user": mark("User")}
+
+
+def statuses(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return statuses with their titles; a status of the application is its own title."""
+    return [(name, _(_STATUSES.get(name, name))) for name in names]
+
+
+def roles(names: Iterable[str]) -> list[tuple[str, str]]:
+    return [(name, _(_ROLES.get(name, name))) for name in names]
+
+
+_DAY = timedelta(days=1)
+
+
+def filter_values(names: Iterable[str]) -> dict[str, str]:
+    """Return the filters in the query of the page, without empty ones."""
+    given = ((name, request.args.get(name, "").strip()) for name in names)
+    return {name: value for name, value in given if value}
+
+
+def days_to_timestamps(
+    filters: Mapping[str, str], *, starts: str = "", ends: str = ""
+) -> dict[str, str]:
+    """Replace days with the times at which they start or end in the reader's time zone.
+
+    An invalid day stays, so that the API rejects it.
+    """
+    found = dict(filters)
+    for name, days in ((starts, 0), (ends, 1)):
+        if name in found:
+            found[name] = start_of_day(found[name], days) or found[name]
+    return found
+
+
+def start_of_day(text: str, days_later: int = 0) -> str:
+    """Return when a day, or a later day, starts; empty if the text is not a day."""
+    try:
+        day = date.fromisoformat(text) + days_later * _DAY
+        start = datetime.combine(day, time(), zone() or UTC)
+        return start.astimezone(UTC).isoformat()
+    except (ValueError, OverflowError):
+        return ""
+
+
+def emails_by_id(ids: Iterable[Any]) -> dict[Any, str]:
+    """Return the email addresses of existing accounts by their serialized ids, in one query."""
+    model = service(Accounts).model
+    wanted = {each for each in ids if each is not None}
+    if not wanted:
+        return {}
+    rows = current_frontdesk.session.execute(
+        select(model.id, model.email).where(model.id.in_(wanted))
+    )
+    return {serialize_id(account_id): email for account_id, email in rows}
+
+
+def error_messages(problem: Invalid) -> Sequence[str]:
+    """Return the errors of a page's filters as sentences with the labels of the filters."""
+    return [labeled_error(fault) for fault in problem.faults] or [message_for(problem)]

@@ -1,0 +1,51 @@
+"""Sign-in with a one-time code by email. The code is valid only with the `login_id` of the browser
+that requested it, which is in the form."""
+
+from flask import Response, request
+
+from ...auth.login_codes import routes as login_codes_api
+from ...core.web.operation import anyone, hidden
+from ..api_calls import ApiCall, calls_api
+from ..links import link_to, next_path, redirect, redirect_to
+from ..pages import is_signed_in, render_page
+from ..texts import _
+from .confirm import emailed_code_page
+from .cookie_sign_in import prepare_sign_in, redirect_signed_in
+
+
+@anyone
+@hidden
+def mailed_code_page() -> Response:
+    if is_signed_in():
+        return redirect(next_path(link_to(".dashboard")))
+    return render_page("visitor/mailed_code.html", next=next_path(""))
+
+
+@calls_api(login_codes_api.ask_for_code, form_page=mailed_code_page)
+def ask_for_sign_in_code(call_api: ApiCall) -> Response:
+    again = "again" in request.form
+    result = call_api()
+    if "confirm" in request.form and is_signed_in():
+        return emailed_code_page(result["login_id"])
+    text = _("We sent another email. Only the newest code works.") if again else ""
+    return _code_page(result["login_id"], text)
+
+
+@anyone
+@hidden
+def typed_code_page() -> Response:
+    """Show the rejected form again; without a form, redirect to the start."""
+    if "login_id" not in request.form:
+        return redirect_to(".mailed_code_page")
+    return _code_page(request.form["login_id"])
+
+
+@calls_api(login_codes_api.open_cookie_session_by_code, form_page=typed_code_page)
+def sign_in_by_code(call_api: ApiCall) -> Response:
+    prepare_sign_in()
+    return redirect_signed_in(call_api())
+
+
+def _code_page(login_id: str, message: str = "") -> Response:
+    carried = {"login_id": login_id, "email": request.form.get("email", ""), "next": next_path("")}
+    return render_page("visitor/mailed_code_sent.html", carried=carried, message=message)

@@ -1,0 +1,67 @@
+"""Pages of other emailed links. Email scanners open links too, so each page changes something only
+after its button is pressed."""
+
+from flask import Response, request
+
+from ...auth import account_routes as account_api
+from ...auth.errors import FreshSignInRequired, ReauthenticationRequired
+from ...core.web.operation import anyone, hidden
+from ...deletion import routes as deletion_api
+from ..api_calls import ApiCall, calls_api, report
+from ..links import link_to, redirect, redirect_to
+from ..pages import is_signed_in, render_page
+from ..texts import _
+from .cookie_sign_in import prepare_sign_in, redirect_signed_in
+
+
+@anyone
+@hidden
+def confirm_email_page() -> Response:
+    return render_page(
+        "visitor/confirm_email.html", token=_token(), asks_password=not is_signed_in()
+    )
+
+
+@calls_api(account_api.confirm_email_change, form_page=confirm_email_page)
+def confirm_new_email(call_api: ApiCall) -> Response:
+    prepare_sign_in()
+    try:
+        signed_in = call_api()
+    except (FreshSignInRequired, ReauthenticationRequired) as problem:
+        report(problem)
+        # The page's script has removed the token from the page's own URL.
+        here = link_to(".confirm_email_page", token=_token())
+        if not is_signed_in():
+            return redirect(link_to(".sign_in_page", next=here))
+        return redirect(link_to(".confirm_page", next=here, factors="2"))
+    return redirect_signed_in(
+        signed_in, _("New email address confirmed. Sign in with it from now on.")
+    )
+
+
+@anyone
+@hidden
+def undo_email_page() -> Response:
+    return render_page("visitor/undo_email.html", token=_token())
+
+
+@calls_api(account_api.undo_email_change, form_page=undo_email_page)
+def undo_new_email(call_api: ApiCall) -> Response:
+    call_api()
+    return render_page("visitor/email_undone.html")
+
+
+@anyone
+@hidden
+def keep_account_page() -> Response:
+    return render_page("visitor/keep_account.html", token=_token())
+
+
+@calls_api(deletion_api.restore_account, form_page=keep_account_page)
+def keep_account(call_api: ApiCall) -> Response:
+    call_api()
+    return redirect_to(".sign_in_page", _("Your account was restored. Welcome back."))
+
+
+def _token() -> str:
+    return request.values.get("token", "")
