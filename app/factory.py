@@ -195,7 +195,7 @@ def _configure(app: Flask, chosen: LoadedSettings) -> None:
     url = core.DATABASE_URL.get_secret_value()
     app.config.update(
         SECRET_KEY=chosen.secret_key,
-        SECRET_KEY_FALLBACKS=[key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS],
+        SECRET_KEY_FALLBACKS=chosen.former_secret_keys,
         # The prefix `__Host-` prevents subdomains and plain HTTP from setting the cookie.
         SESSION_COOKIE_NAME="frontdesk_session" if app.debug else "__Host-frontdesk_session",
         SESSION_COOKIE_PATH="/",

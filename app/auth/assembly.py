@@ -41,7 +41,7 @@ def assemble_proofs(context: Context) -> None:
     context.add(Failures(context.keystore, auth))
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     context.add(OwnerMail(one_off_mail, sends_notices=auth.SECURITY_MAILS))
-    keys = _fallbacks(context)
+    keys = context.settings.former_secret_keys
     context.add(Proofs(context.settings.secret_key, keys, context.keystore, context.clock))
 
 
@@ -86,10 +86,6 @@ def _check_domain(domain: str, public_url: str | None) -> None:
         raise SettingsError(
             f"AUTH.COOKIE_DOMAIN is {domain}, and CORE.PUBLIC_URL is not under it: {public_url}."
         )
-
-
-def _fallbacks(context: Context) -> list[str]:
-    return [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
 
 
 def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:

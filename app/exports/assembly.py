@@ -10,7 +10,7 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.settings import AuthSettings
 from ..core.context import Context
-from ..delivery.mail.one_off import NoMail, OneOffMail
+from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.engine import Engine
 from ..delivery.worker.worker import Worker
@@ -27,14 +27,13 @@ def assemble(context: Context) -> None:
         context.settings.of(ProfilesSettings), Path(context.app.instance_path), auth.EXPORT_FOLDER
     )
     engine = context.get(Engine)  # type: ignore[type-abstract]
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     exports = Exports(
         context.session,
         files,
         engine,
         context.clock,
         keep,
-        ExportNotices(context.get(Templates), one_off_mail if auth.SECURITY_MAILS else NoMail()),
+        ExportNotices(context.get(Templates), context.get(OwnerMail)),
     )
     context.add(exports)
 

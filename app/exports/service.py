@@ -18,7 +18,7 @@ from ..core.clock import Clock
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, after_commit, lock_name, release, transaction
 from ..core.types import AccountKey, JsonObject
-from ..delivery.mail.one_off import OneOffMail
+from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.engine import Engine
 from ..storage import FileMissing, LargeFileStore
@@ -169,8 +169,8 @@ class ExportNotices:
     """The email about a requested export."""
 
     templates: Templates
-    mail: OneOffMail
+    owner_mail: OwnerMail
 
     def requested(self, email_to: str) -> None:
         email = self.templates.to_account("export_requested", email_to, "data export requested")
-        self.mail.send_soon(email)
+        self.owner_mail.notify(email)

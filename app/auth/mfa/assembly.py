@@ -11,7 +11,7 @@ from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import AccountKey
 from ...delivery.mail.brand import BrandSettings
-from ...delivery.mail.one_off import NoMail, OneOffMail
+from ...delivery.mail.one_off import OwnerMail
 from ...delivery.mail.templates import Templates
 from ..actions import PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL
 from ..features import FactorFeature, PasskeyFeature
@@ -58,10 +58,7 @@ def assemble_authenticators(context: Context) -> None:
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     session, clock = context.session, context.clock
     requirement, keys = Requirement.of(auth), encryption_keys(context, auth)
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
-    notices = FactorNotices(
-        session, context.get(Templates), one_off_mail if auth.SECURITY_MAILS else NoMail()
-    )
+    notices = FactorNotices(session, context.get(Templates), context.get(OwnerMail))
     codes = RecoveryCodes(session, CodeDigests(keys), notices, clock)
     devices = TrustedDevices(session, notices, clock, auth.MFA_TRUST_DAYS, auth.SESSION_ADDRESSES)
     authenticators = Authenticators(session, accounts, codes, devices, requirement, notices, clock)
@@ -151,8 +148,7 @@ def encryption_keys(context: Context, auth: AuthSettings) -> Sequence[str]:
             "Neither AUTH.ENCRYPTION_KEYS nor SECRET_KEY is set: second factors that are set up now"
             " cannot be used after a restart."
         )
-    fallbacks = settings.core.SECRET_KEY_FALLBACKS
-    return [*keys, settings.secret_key, *(key.get_secret_value() for key in fallbacks)]
+    return [*keys, settings.secret_key, *settings.former_secret_keys]
 
 
 def _delete_devices(context: Context, devices: TrustedDevices) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.db.transaction import AnySession, after_commit
-from ...delivery.mail.one_off import OneOffMail
+from ...delivery.mail.one_off import OwnerMail
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
 from .models import PASSKEY_KIND
@@ -16,7 +16,7 @@ class FactorNotices:
 
     session: AnySession
     templates: Templates
-    mail: OneOffMail
+    owner_mail: OwnerMail
 
     def authenticator_added(self, email_to: str, name: str, kind: str) -> None:
         template, what = "factor_added", "two-factor authentication was set up"
@@ -50,10 +50,10 @@ class FactorNotices:
     def factor_guessed(self, email_to: str) -> None:
         """Send at once: the rejected sign-in rolls its transaction back."""
         what = "someone may know your password"
-        self.mail.send_soon(self._email("factor_guessed", email_to, what))
+        self.owner_mail.notify(self._email("factor_guessed", email_to, what))
 
     def _send(self, email: Email) -> None:
-        after_commit(self.session, lambda: self.mail.send_soon(email))
+        after_commit(self.session, lambda: self.owner_mail.notify(email))
 
     def _email(self, template: str, email_to: str, what: str, **context: Any) -> Email:
         return self.templates.to_account(template, email_to, what, **context)

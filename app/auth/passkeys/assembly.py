@@ -20,7 +20,7 @@ def assemble_proofs(context: Context) -> None:
     """Add what verifies passkeys, before the services that sign in."""
     settings, session = context.settings, context.session
     core, accounts = settings.core, context.get(Accounts)
-    keys = [settings.secret_key, *(key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS)]
+    keys = [settings.secret_key, *settings.former_secret_keys]
     party = RelyingParty.of(settings.of(BrandSettings).NAME, core, settings.of(AuthSettings))
     passkeys = Passkeys(session)
     challenges = Challenges(keys, context.keystore, context.clock)

@@ -8,7 +8,7 @@ from ...core.context import Context
 from ...core.types import JsonObject
 from ...core.web.operation import AuthScheme
 from ...core.web.request_hooks import origin_of
-from ...delivery.mail.one_off import NoMail, OneOffMail
+from ...delivery.mail.one_off import OwnerMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGGED_OUT
 from ..caller import Caller
@@ -32,8 +32,8 @@ def assemble_store(context: Context) -> None:
     context.tables.add(AccountSession)
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     rows = SessionRows(accounts.rows, accounts.model, auth.session_limits)
-    fallbacks = [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
-    refresh_tokens = RefreshTokens(context.settings.secret_key, fallbacks)
+    settings = context.settings
+    refresh_tokens = RefreshTokens(settings.secret_key, settings.former_secret_keys)
     session, clock = context.session, context.clock
     sessions = Sessions(session, rows, clock, auth, refresh_tokens)
     token_life = timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES)
@@ -53,7 +53,6 @@ def assemble(context: Context) -> None:
     if not auth.REFRESH_TOKEN_DAYS:
         context.mark_unavailable(UnsupportedGrant, Refresh)
         return
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     context.add(
         Refresh(
             context.basics,
@@ -61,7 +60,7 @@ def assemble(context: Context) -> None:
             context.get(SignInPolicy),
             context.get(Sessions).refresh_tokens,
             SessionMails(context.get(Templates)),
-            one_off_mail if auth.SECURITY_MAILS else NoMail(),
+            context.get(OwnerMail),
             auth,
         )
     )

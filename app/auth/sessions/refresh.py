@@ -19,7 +19,7 @@ from ...core.actions import Target
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, transaction
 from ...core.types import JsonObject
-from ...delivery.mail.one_off import OneOffMail
+from ...delivery.mail.one_off import OwnerMail
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
 from ..actions import SESSION_REUSED
@@ -42,7 +42,7 @@ class Refresh(BasicService):
     policy: SignInPolicy
     tokens: RefreshTokens
     mails: SessionMails
-    notices: OneOffMail
+    owner_mail: OwnerMail
     settings: AuthSettings
 
     def exchange(self, text: str) -> JsonObject:
@@ -146,7 +146,7 @@ class Refresh(BasicService):
             target=Target("session", stored.public_id),
         )
         mail = self.mails.signed_out(account.email, label_of(stored.user_agent), stored.created_at)
-        after_commit(self.session, lambda: self.notices.send_soon(mail))
+        after_commit(self.session, lambda: self.owner_mail.notify(mail))
 
 
 # Shown for a device with an unknown user agent.

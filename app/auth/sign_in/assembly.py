@@ -90,10 +90,10 @@ def assemble(context: Context) -> None:
 
 
 def make_tokens(context: Context, auth: AuthSettings) -> Tokens:
-    settings, fallbacks = context.settings, context.settings.core.SECRET_KEY_FALLBACKS
+    settings = context.settings
     return Tokens(
         Signer(settings.secret_key, context.app),
-        [settings.secret_key, *(key.get_secret_value() for key in fallbacks)],
+        [settings.secret_key, *settings.former_secret_keys],
         timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES),
         context.clock,
         auth.AUDIENCE,

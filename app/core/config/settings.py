@@ -222,6 +222,10 @@ class LoadedSettings:
     def secret_key_is_set(self) -> bool:
         return self.core.SECRET_KEY is not None
 
+    @property
+    def former_secret_keys(self) -> list[str]:
+        return [key.get_secret_value() for key in self.core.SECRET_KEY_FALLBACKS]
+
     def derive(self, namespace: str, **values: object) -> LoadedSettings:
         """Return these settings with values that follow from others."""
         changed = self.namespaces[namespace].model_copy(update=values)

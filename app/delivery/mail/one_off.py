@@ -52,13 +52,6 @@ class OwnerMail:
             self.one_off_mail.send_soon(email)
 
 
-class NoMail:
-    """Sends nothing: for actions without a notice."""
-
-    def send_soon(self, email: Email) -> None:
-        pass
-
-
 @dataclass
 class _QueuedEmail:
     message: MimeMessage
