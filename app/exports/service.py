@@ -10,12 +10,13 @@ from datetime import timedelta
 from functools import partial
 from itertools import islice
 
-from sqlalchemy import and_, delete, or_, select
+from sqlalchemy import and_, or_, select
 
 from ..accounts.actions import ACCOUNT_EXPORTED
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
 from ..core.context import report_action
+from ..core.db.pruning import delete_rows
 from ..core.db.transaction import AnySession, after_commit, lock_name, release, transaction
 from ..core.types import AccountKey, JsonObject
 from ..delivery.mail.one_off import OwnerMail
@@ -127,10 +128,7 @@ class Exports:
                 if row.file is not None:
                     self.files.delete(row.file)
             with transaction(self.session) as session:
-                session.execute(
-                    delete(AccountExport).where(AccountExport.id.in_([row.id for row in rows])),
-                    execution_options={"synchronize_session": False},
-                )
+                delete_rows(session, AccountExport, AccountExport.id.in_([row.id for row in rows]))
             deleted += len(rows)
         self._delete_orphans(batch)
         return deleted

@@ -23,7 +23,7 @@ from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..auth.sign_up_policy import BY_INVITATION, BY_REGISTRATION, SignUpPolicy
 from ..core.config.environment import SettingsError
 from ..core.context import BasicService, Context, report_action
-from ..core.db.transaction import after_commit, release, transaction
+from ..core.db.transaction import after_commit, execute_bulk, release, transaction
 from ..core.types import JsonObject
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
@@ -123,12 +123,8 @@ class Registration(BasicService):
         report_action(self.session, REGISTRATION_PASSED_OVER, account_id=account_id)
         # One write to the table of accounts, as for a new account.
         model = self.accounts.model
-        self.session.execute(
-            update(model)
-            .where(model.email == email)
-            .values(email=model.email)
-            .execution_options(synchronize_session=False)
-        )
+        same = update(model).where(model.email == email).values(email=model.email)
+        execute_bulk(self.session, same)
         mails = self.mails
         notice = mails.already_registered(email) if account is not None else mails.refused(email)
 

@@ -13,7 +13,7 @@ from ...accounts.addresses import read_new_email
 from ...accounts.models import PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.context import BasicService, report_action
-from ...core.db.pruning import delete_in_batches
+from ...core.db.pruning import delete_in_batches, delete_rows
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid
 from ...core.types import AccountKey
@@ -205,11 +205,7 @@ class EmailChanges(BasicService):
 def free_email(session: AnySession, accounts: Accounts, email: str) -> None:
     """Delete a pending account that was registered with the address and never verified it."""
     model = accounts.model
-    session.execute(
-        delete(model)
-        .where(model.email == email, model.status == PENDING)
-        .execution_options(synchronize_session=False)
-    )
+    delete_rows(session, model, model.email == email, model.status == PENDING)
 
 
 def forget_changes(session: AnySession, *which: Any) -> None:

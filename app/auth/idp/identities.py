@@ -8,7 +8,7 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.context import report_action
 from ...core.db.pruning import delete_rows
-from ...core.db.transaction import AnySession, insert_new, lock_loaded, transaction
+from ...core.db.transaction import AnySession, execute_bulk, insert_new, lock_loaded, transaction
 from ...core.types import AccountKey
 from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
 from ..errors import LinkedToAnother
@@ -72,12 +72,8 @@ class Identities:
         return link is not None
 
     def record_use(self, issuer: str, subject: str) -> None:
-        self.session.execute(
-            update(Identity)
-            .where(Identity.issuer == issuer, Identity.subject == subject)
-            .values(last_used_at=self.clock.now())
-            .execution_options(synchronize_session=False)
-        )
+        identity = update(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
+        execute_bulk(self.session, identity.values(last_used_at=self.clock.now()))
 
     def unlink(self, account: AccountLike) -> int:
         """Delete the account's links; the next sign-in with its verified address creates a new

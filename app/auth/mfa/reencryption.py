@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select, update
 
-from ...core.db.transaction import AnySession, transaction
+from ...core.db.transaction import AnySession, execute_bulk, transaction
 from ...core.types import AccountKey
 from .apps import AuthenticatorApps
 from .errors import SecretUnreadable
@@ -67,12 +67,9 @@ class Reencryption:
         except SecretUnreadable:
             result.unreadable += 1
             return
-        self.session.execute(
-            update(Authenticator)
-            .where(Authenticator.id == row_id, Authenticator.secret == sealed)
-            .values(secret=self.apps.seal(secret, account_id, row_id))
-            .execution_options(synchronize_session=False)
-        )
+        unchanged = (Authenticator.id == row_id, Authenticator.secret == sealed)
+        renewed = self.apps.seal(secret, account_id, row_id)
+        execute_bulk(self.session, update(Authenticator).where(*unchanged).values(secret=renewed))
         result.reencrypted += 1
 
     def _accounts_with_old_codes(self) -> int:

@@ -2,11 +2,12 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from hmac import compare_digest
 from secrets import token_bytes
 
 from flask import Request, has_request_context, request
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, Update, select, update
 
 from ...accounts.models import AccountLike
 from ...core.actions import Target
@@ -80,11 +81,7 @@ class CookieSessions:
         if cookie is None:
             return None
         return self.session.scalar(
-            select(AccountSession.account_id).where(
-                AccountSession.public_id == cookie.public_id,
-                AccountSession.secret == cookie.digest,
-                AccountSession.kind == COOKIE,
-            )
+            select(AccountSession.account_id).where(AccountSession.kind == COOKIE, *_holds(cookie))
         )
 
     def set_cookie(self, result: SignInResult) -> None:
@@ -125,16 +122,8 @@ class CookieSessions:
     def end_all(self, account: AccountLike) -> None:
         """End the account's cookie sessions, within the transaction of a logout. The audit log has
         an entry of the logout alone."""
-        self.session.execute(
-            update(AccountSession)
-            .where(
-                AccountSession.account_id == account.id,
-                AccountSession.kind == COOKIE,
-                AccountSession.ended_at.is_(None),
-            )
-            .values(ended_at=self.sessions.clock.now(), end_reason=BY_LOGOUT)
-            .execution_options(synchronize_session=False)
-        )
+        statement = _ending(self.sessions.clock.now(), BY_LOGOUT)
+        execute_bulk(self.session, statement.where(AccountSession.account_id == account.id))
 
     def rotate(self, found: SessionRow | AccountSession) -> None:
         """Replace the secret of a session after re-authentication: a copy of the former cookie
@@ -144,14 +133,10 @@ class CookieSessions:
         secret = token_bytes(SECRET_BYTES)
         cookie = SessionCookie(found.public_id, secret)
         with transaction(self.session) as session:
-            changed = execute_bulk(
-                session,
-                update(AccountSession)
-                .where(AccountSession.id == found.id, AccountSession.secret == found.secret)
-                .values(secret=cookie.digest),
-            )
+            unchanged = (AccountSession.id == found.id, AccountSession.secret == found.secret)
+            renewed = update(AccountSession).where(*unchanged).values(secret=cookie.digest)
             # Of two simultaneous requests, the first sets the cookie.
-            if changed.rowcount:
+            if execute_bulk(session, renewed).rowcount:
                 after_commit(session, lambda: self.cookies.set(cookie, found.expires_at))
 
     def end_current(self, reason: str) -> None:
@@ -163,22 +148,28 @@ class CookieSessions:
         if cookie is None:
             return
         with transaction(self.session) as session:
-            account_id = session.scalar(
-                update(AccountSession)
-                .where(
-                    AccountSession.public_id == cookie.public_id,
-                    AccountSession.secret == cookie.digest,
-                    AccountSession.kind == COOKIE,
-                    AccountSession.ended_at.is_(None),
-                )
-                .values(ended_at=self.sessions.clock.now(), end_reason=reason)
-                .returning(AccountSession.account_id)
-                .execution_options(synchronize_session=False)
-            )
+            statement = _ending(self.sessions.clock.now(), reason).where(*_holds(cookie))
+            account_id = execute_bulk(
+                session, statement.returning(AccountSession.account_id)
+            ).scalar()
             if account_id is not None:
                 target = Target("session", str(cookie.public_id))
                 kind = SESSION_ENDED
                 report_action(session, kind, account_id=account_id, target=target, reason=reason)
+
+
+def _ending(at: datetime, reason: str) -> Update:
+    """Return an UPDATE that ends cookie sessions."""
+    return (
+        update(AccountSession)
+        .where(AccountSession.kind == COOKIE, AccountSession.ended_at.is_(None))
+        .values(ended_at=at, end_reason=reason)
+    )
+
+
+def _holds(cookie: SessionCookie) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions of the cookie's session."""
+    return AccountSession.public_id == cookie.public_id, AccountSession.secret == cookie.digest
 
 
 @guard(CrossSite, bearer=False)

@@ -11,7 +11,7 @@ from sqlalchemy import or_, update
 from ...accounts.models import AccountLike
 from ...core.clock import Clock
 from ...core.db.pruning import delete_in_batches
-from ...core.db.transaction import AnySession, has_begun, lock_row, transaction
+from ...core.db.transaction import AnySession, execute_bulk, has_begun, lock_row, transaction
 from ...core.request import current_origin
 from ...core.types import JsonObject
 from ..settings import AuthSettings
@@ -78,12 +78,8 @@ class Sessions:
         if (now - found.used_at).total_seconds() < USE_SECONDS or has_begun(self.session):
             return
         with transaction(self.session) as session:
-            session.execute(
-                update(AccountSession)
-                .where(AccountSession.id == found.id, AccountSession.used_at == found.used_at)
-                .values(used_at=now)
-                .execution_options(synchronize_session=False)
-            )
+            unchanged = (AccountSession.id == found.id, AccountSession.used_at == found.used_at)
+            execute_bulk(session, update(AccountSession).where(*unchanged).values(used_at=now))
 
     def refresh_payload(self, session: AccountSession, options: SignInOptions) -> JsonObject:
         """Return the refresh token for the session's counter and its expiry, or an empty payload if

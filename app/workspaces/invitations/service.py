@@ -12,7 +12,7 @@ from ...accounts.service import Accounts
 from ...core.actions import Action, Target
 from ...core.context import BasicService, report_action
 from ...core.db.pruning import delete_in_batches
-from ...core.db.transaction import after_commit, transaction
+from ...core.db.transaction import after_commit, execute_bulk, transaction
 from ...core.errors import Invalid, QuotaReached
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.message import Email
@@ -168,12 +168,8 @@ class Invitations(BasicService):
     def _pending(self, workspace_id: int, addresses: Sequence[str]) -> dict[str, Invitation]:
         """Store the state of expired invitations, and return the pending ones by address."""
         where = (Invitation.workspace_id == workspace_id, Invitation.state == PENDING)
-        self.session.execute(
-            update(Invitation)
-            .where(*where, Invitation.expires_at <= self.clock.now())
-            .values(state=EXPIRED)
-            .execution_options(synchronize_session=False)
-        )
+        expired = update(Invitation).where(*where, Invitation.expires_at <= self.clock.now())
+        execute_bulk(self.session, expired.values(state=EXPIRED))
         rows = self.session.scalars(
             select(Invitation)
             .where(*where, Invitation.email.in_(addresses))
