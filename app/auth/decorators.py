@@ -6,13 +6,13 @@ is found once), keeps the view's signature, and declares itself to the OpenAPI d
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
 from ..core.context import service
 from ..core.errors import Problem, SetupError
-from ..core.web.operation import Params, Result, operation, raises_found, synchronous
+from ..core.web.operation import Params, Result, ViewDecorator, operation, raises_found, synchronous
 from ..core.web.problems import known_problem
 from .caller import caller, find_caller
 from .caller import current_account as current_account
@@ -35,10 +35,6 @@ Made = TypeVar("Made", bound=Callable[..., Any])
 EntryCheck = Callable[[], object]
 
 
-class Guard(Protocol):
-    def __call__(self, view: Callable[Params, Result], /) -> Callable[Params, Result]: ...
-
-
 def guard(
     *problems: type[Problem],
     name: str = "",
@@ -46,10 +42,10 @@ def guard(
     optional: bool = False,
     access: str = "",
     headers: Callable[[], Mapping[str, str]] | None = None,
-) -> Callable[[EntryCheck], Guard]:
+) -> Callable[[EntryCheck], ViewDecorator]:
     """Make a check a decorator that runs it before the view and documents it in OpenAPI."""
 
-    def make(check: EntryCheck) -> Guard:
+    def make(check: EntryCheck) -> ViewDecorator:
         def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
             run = synchronous(view)
 
@@ -174,7 +170,7 @@ def superuser_required() -> None:
     _check_role("root")
 
 
-def roles_required(*roles: str) -> Guard:
+def roles_required(*roles: str) -> ViewDecorator:
     """Require an account with one of these roles, whatever its status.
 
     Combine it with `active_account_required` to require an active account.
@@ -203,7 +199,7 @@ def roles_required(*roles: str) -> Guard:
     return check
 
 
-def fresh_required(minutes: int | None = None, factors: int = 1) -> Guard:
+def fresh_required(minutes: int | None = None, factors: int = 1) -> ViewDecorator:
     """Require a recent sign-in or re-authentication (step-up).
 
     The response to an older sign-in follows RFC 9470: it names the required age and method.

@@ -7,7 +7,6 @@ number of workers. Successful sign-ins are never limited.
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from ..accounts.actions import ACCOUNT_UNLOCKED
@@ -161,17 +160,20 @@ class AccountUnlock:
             report_action(session, ACCOUNT_UNLOCKED, account_id=account.id)
 
 
+def auth_limit(keystore: Keystore, settings: AuthSettings, name: str, notation: str) -> RateLimit:
+    return RateLimit(keystore, name, notation, settings.RATE_LIMITS_ENABLED, TooManyAttempts)
+
+
 class RecoveryRequests:
     """Rate limits on recovery: per email address, with or without an account, and IP address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
         # Unknown addresses get the response of known ones.
         self.hides_accounts = settings.HIDE_ACCOUNTS
-        limit = partial(
-            RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
+        self._email = auth_limit(keystore, settings, "recovery", settings.RECOVERY_LIMIT)
+        self._address = auth_limit(
+            keystore, settings, "recovery-address", settings.RECOVERY_ADDRESS_LIMIT
         )
-        self._email = limit("recovery", settings.RECOVERY_LIMIT)
-        self._address = limit("recovery-address", settings.RECOVERY_ADDRESS_LIMIT)
 
     def count(self, email: str, ip_address: str) -> None:
         self._address.count(rate_limit_network(ip_address))
@@ -182,11 +184,12 @@ class RegistrationLimits:
     """Rate limits on registrations: per IP address, and on emails per email address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
-        limit = partial(
-            RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
+        self._mail = auth_limit(
+            keystore, settings, "registration", f"1 per minute;{settings.REGISTRATION_LIMIT}"
         )
-        self._mail = limit("registration", f"1 per minute;{settings.REGISTRATION_LIMIT}")
-        self._address = limit("registration-address", settings.REGISTRATION_ADDRESS_LIMIT)
+        self._address = auth_limit(
+            keystore, settings, "registration-address", settings.REGISTRATION_ADDRESS_LIMIT
+        )
 
     def count(self, ip_address: str) -> None:
         self._address.count(rate_limit_network(ip_address))
@@ -200,13 +203,7 @@ class EmailChangeLimits:
     """Rate limits on changes of email address: per account, and per new address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
-        self._account = RateLimit(
-            keystore,
-            "email-change",
-            settings.EMAIL_CHANGE_LIMIT,
-            enabled=settings.RATE_LIMITS_ENABLED,
-            error=TooManyAttempts,
-        )
+        self._account = auth_limit(keystore, settings, "email-change", settings.EMAIL_CHANGE_LIMIT)
         self._mails = RegistrationLimits(keystore, settings)
 
     def count(self, account_id: object) -> None:

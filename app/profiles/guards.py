@@ -8,12 +8,12 @@ from werkzeug.datastructures import Headers
 
 from ..accounts.service import Accounts
 from ..auth.caller import caller
-from ..auth.decorators import Guard, active_account_required, check_named, guard, one_of
+from ..auth.decorators import active_account_required, check_named, guard, one_of
 from ..auth.errors import NotAuthorized
 from ..core.context import service
 from ..core.db.transaction import AnySession
 from ..core.types import Values
-from ..core.web.operation import Params, Result, synchronous
+from ..core.web.operation import Params, Result, ViewDecorator, synchronous
 from ..workspaces.errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
 from ..workspaces.guards import check_active_member, current_workspace, resolve_workspace
 from ..workspaces.resolvers import HeaderResolver, PathResolver
@@ -78,7 +78,7 @@ def scope() -> int | None:
     return current_workspace.id if current_workspace else None
 
 
-def self_or_roles_required(*roles: str) -> Guard:
+def self_or_roles_required(*roles: str) -> ViewDecorator:
     """Require the account in the path, or one of these roles."""
     check_named("self_or_roles_required", roles)
 

@@ -13,14 +13,14 @@ from flask import has_request_context, request
 from werkzeug.local import LocalProxy
 
 from ..auth.caller import caller, known_account, outside_request
-from ..auth.decorators import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_like, one_of
+from ..auth.decorators import CREDENTIAL_PROBLEMS, check_named, guard, named_like, one_of
 from ..auth.errors import NotAuthorized
 from ..core.context import current_frontdesk
 from ..core.errors import Problem
 from ..core.hooks import check_call
 from ..core.request import set_origin_workspace
 from ..core.types import AnyFunction
-from ..core.web.operation import Params, Result
+from ..core.web.operation import Params, Result, ViewDecorator
 from .errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
 from .lookup import WorkspaceAccess, find_access
 from .models import Member, Workspace
@@ -97,7 +97,7 @@ class WorkspaceGuard(Protocol):
     def __call__(self, view: Callable[Params, Result], /) -> Callable[Params, Result]: ...
 
     @overload
-    def __call__(self, /, *, resolver: WorkspaceResolver | None = None) -> Guard: ...
+    def __call__(self, /, *, resolver: WorkspaceResolver | None = None) -> ViewDecorator: ...
 
 
 def workspace_guard(
@@ -216,7 +216,9 @@ def active_member_required(access: WorkspaceAccess) -> None:
     check_active_member(access)
 
 
-def workspace_roles_required(*types: str, resolver: WorkspaceResolver | None = None) -> Guard:
+def workspace_roles_required(
+    *types: str, resolver: WorkspaceResolver | None = None
+) -> ViewDecorator:
     """Require a member with one of these roles in the workspace, with any status.
 
     Combine it with `active_member_required` to require an active membership.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import EmailTaken, InvalidEmail
@@ -19,15 +18,14 @@ from ...core.context import Context, report_action
 from ...core.db.transaction import AnySession, after_commit, release, transaction
 from ...core.errors import Invalid, Problem
 from ...core.keystore import Keystore
-from ...core.limits import RateLimit
 from ...core.request import current_origin, rate_limit_network
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGIN_CODE_REQUESTED
 from ..caller import Caller
-from ..errors import InvalidProof, TooManyAttempts
+from ..errors import InvalidProof
 from ..features import LoginCodeFeature
-from ..limits import Failures
+from ..limits import Failures, auth_limit
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
@@ -129,12 +127,11 @@ class LoginCodeLimits:
 
     def __init__(self, keystore: Keystore, settings: AuthSettings, failures: Failures) -> None:
         self.failures = failures
-        limit = partial(
-            RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
-        )
         # The limit of recoveries, with a separate counter.
-        self._network = limit("login-code-address", settings.RECOVERY_ADDRESS_LIMIT)
-        self._email = limit("login-code", settings.LOGIN_CODE_LIMIT)
+        self._network = auth_limit(
+            keystore, settings, "login-code-address", settings.RECOVERY_ADDRESS_LIMIT
+        )
+        self._email = auth_limit(keystore, settings, "login-code", settings.LOGIN_CODE_LIMIT)
 
     def count(self, email: str, ip_address: str) -> None:
         self._network.count(rate_limit_network(ip_address))
