@@ -79,12 +79,13 @@ This page is generated from the code by `make cli`. For `flask db`, see
 [database migrations](migrations.md).
 """
 _EXIT_CODE = re.compile(r"The exit code is (\d) if (.+?)\.(?=\s|$)")
-_TYPES = {
-    "text": "text",
-    "integer": "integer",
-    "integer range": "integer",
-    "file": "file",
-    "filename": "file",
+_PLACEHOLDERS = {
+    "text": "TEXT",
+    "choice": "VALUE",
+    "integer": "NUMBER",
+    "integer range": "NUMBER",
+    "file": "FILE",
+    "filename": "FILE",
 }
 _MEANINGS = {0: "success", 1: "error", 2: "wrong usage"}
 # Options, settings and the dash for a standard stream, unless they are in backticks already.
@@ -146,26 +147,24 @@ def _usage(name: str, command: click.Command) -> str:
 
 
 def _options(command: click.Command) -> Iterator[str]:
-    yield "| option | value | description |"
-    yield "|---|---|---|"
+    yield "| option | description |"
+    yield "|---|---|"
     for parameter in command.params:
         if isinstance(parameter, click.Option):
-            names = ", ".join(f"`{name}`" for name in parameter.opts)
-            about = _CODE.sub(r"`\1`", " ".join((parameter.help or "").split()))
-            yield f"| {names} | {_value(parameter)} | {about} |"
+            placeholder = "" if parameter.is_flag else f" {_PLACEHOLDERS[parameter.type.name]}"
+            yield f"| `{parameter.opts[0]}`{placeholder} | {_description(parameter)} |"
     yield ""
 
 
-def _value(option: click.Option) -> str:
-    if option.is_flag:
-        return ""
+def _description(option: click.Option) -> str:
+    sentences = [_CODE.sub(r"`\1`", " ".join((option.help or "").split()))]
     if isinstance(option.type, click.Choice):
-        value = ", ".join(f"`{choice}`" for choice in option.type.choices)
-    else:
-        value = _TYPES[option.type.name]
+        sentences.append(f"One of {', '.join(f'`{choice}`' for choice in option.type.choices)}.")
+    if option.show_default:
+        sentences.append(f"Default: `{option.default}`.")
     if option.required:
-        return f"{value}; required"
-    return f"{value}; default: `{option.default}`" if option.show_default else value
+        sentences.append("Required.")
+    return " ".join(sentences)
 
 
 def _exit_codes(command: click.Command) -> str:
