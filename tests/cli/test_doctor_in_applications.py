@@ -1,4 +1,4 @@
-"""The doctor in applications with migrations of their own, or without migrations."""
+"""The doctor in applications with their migrations, or without migrations."""
 
 from __future__ import annotations
 
