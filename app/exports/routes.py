@@ -1,4 +1,5 @@
 from flask import Response
+from werkzeug.utils import secure_filename
 
 from ..accounts.service import Accounts
 from ..auth.blueprint import client_ip_address
@@ -13,6 +14,7 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example, raises
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
+from ..delivery.mail.brand import BrandSettings
 from . import schemas
 from .models import AccountExport
 from .schemas import (
@@ -66,8 +68,11 @@ def get_export(export_id: int) -> AccountExport:
 @answers(200, None, media=("application/zip",))
 def get_export_file(export_id: int) -> Response:
     """Download the file of a data export"""
-    size, chunks = service(Exports).read(caller().account.id, export_id)
-    response = Response(chunks, mimetype="application/zip")
-    response.content_length = size
-    response.headers["Content-Disposition"] = f'attachment; filename="export-{export_id}.zip"'
+    file = service(Exports).read(caller().account.id, export_id)
+    response = Response(file.chunks, mimetype="application/zip")
+    response.content_length = file.size
+    brand = current_frontdesk.settings.of(BrandSettings).NAME
+    # The name has only ASCII characters, whatever the brand has.
+    name = secure_filename(f"{brand} data export {file.day}.zip")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -6,9 +6,10 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 from sqlalchemy import and_, or_, select
 
@@ -32,6 +33,13 @@ INTERVAL = timedelta(days=1)
 ORPHAN_AGE = timedelta(hours=1)
 # Names of our files, also of files that were written in part.
 _FILE_NAME = re.compile(r"[0-9a-f]{32}\.zip(\.[0-9a-f]+\.part)?")
+
+
+class ExportFile(NamedTuple):
+    # The day of the request, in UTC.
+    day: date
+    size: int
+    chunks: Iterator[bytes]
 
 
 @dataclass(eq=False)
@@ -93,16 +101,15 @@ class Exports:
         is_expired = found and found.expires_at and found.expires_at <= self.clock.now()
         return None if is_expired else found
 
-    def read(self, account_id: AccountKey, export_id: int) -> tuple[int, Iterator[bytes]]:
-        """Return the size and the chunks of the file."""
+    def read(self, account_id: AccountKey, export_id: int) -> ExportFile:
         found = self.get(account_id, export_id)
         if found.state != READY or found.file is None or found.size is None:
             raise ExportNotReady
-        name, size = found.file, found.size
+        name, day, size = found.file, found.created_at.date(), found.size
         # Hold no database connection while the client downloads.
         release(self.session)
         try:
-            return size, self.files.chunks(name)
+            return ExportFile(day, size, self.files.chunks(name))
         except FileMissing:
             raise ExportNotFound from None
 

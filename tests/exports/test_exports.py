@@ -63,7 +63,8 @@ def test_export_is_requested_and_downloaded(ada: Person, engine: ManualEngine) -
     assert file.headers["Content-Type"] == "application/zip"
     assert file.headers["Cache-Control"] == "no-store"
     assert (
-        file.headers["Content-Disposition"] == f'attachment; filename="export-{answer["id"]}.zip"'
+        file.headers["Content-Disposition"]
+        == f'attachment; filename="Frontdesk_data_export_{answer["created_at"][:10]}.zip"'
     )
     assert len(file.response.get_data()) == ready["size"] == file.response.content_length
 
