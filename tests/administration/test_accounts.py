@@ -28,35 +28,35 @@ def test_account_is_created_with_the_given_values(admin_api: AdminApi, app: Flas
     emitted: list[object] = []
     listen_to(app, "account-registered", lambda account, _: emitted.append(account.email))
     fields = {"role": "admin", "status": "inactive", "phone": "+49 170 1234567"}
-    made = admin_api.create(" Grace@Example.com", password=PASSWORD, **fields).json
-    assert (made["email"], made["role"], made["status"]) == (
+    created = admin_api.create(" Grace@Example.com", password=PASSWORD, **fields).json
+    assert (created["email"], created["role"], created["status"]) == (
         "grace@example.com",
         "admin",
         "inactive",
     )
-    assert (made["phone"], made["has_password"]) == ("+491701234567", True)
-    assert admin_api.api.get(f"{ACCOUNTS}/{made['id']}").json == made
+    assert (created["phone"], created["has_password"]) == ("+491701234567", True)
+    assert admin_api.api.get(f"{ACCOUNTS}/{created['id']}").json == created
     assert emitted == ["grace@example.com"]
 
 
 def test_created_account_signs_in_with_its_password(admin_api: AdminApi, app: Flask) -> None:
-    made = admin_api.create("grace@example.com", password=PASSWORD).json
-    grace = Person(app, made["id"], made["email"], PASSWORD, "/api/v1")
+    created = admin_api.create("grace@example.com", password=PASSWORD).json
+    grace = Person(app, created["id"], created["email"], PASSWORD, "/api/v1")
     assert len(log_in(grace).json["workspaces"]) == 1
 
 
 def test_invited_owner_chooses_a_password_by_email(
     admin_api: AdminApi, app: Flask, mails: MailOutbox
 ) -> None:
-    made = admin_api.create("grace@example.com", invite=True).json
-    assert (made["has_password"], made["status"]) == (False, "active")
+    created = admin_api.create("grace@example.com", invite=True).json
+    assert (created["has_password"], created["status"]) == (False, "active")
     mail = mails.last("grace@example.com")
     assert "an account was created for you" in mail.subject
     link = re.search(r"http://localhost:3000/reset\?token=(\S+)", mail.text)
     assert link
     Api(app).post("/reset-password", json={"token": link[1], "new_password": PASSWORD})
-    log_in(Person(app, made["id"], made["email"], PASSWORD))
-    assert admin_api.api.get(f"{ACCOUNTS}/{made['id']}").json["has_password"] is True
+    log_in(Person(app, created["id"], created["email"], PASSWORD))
+    assert admin_api.api.get(f"{ACCOUNTS}/{created['id']}").json["has_password"] is True
 
 
 def test_account_without_password_and_invitation_gets_no_email(
@@ -67,8 +67,8 @@ def test_account_without_password_and_invitation_gets_no_email(
 
 
 def test_taken_email_is_rejected(admin_api: AdminApi, ada: Person, mails: MailOutbox) -> None:
-    answer = admin_api.create("ADA@example.com", 409, invite=True)
-    assert answer.json["code"] == "email_taken"
+    response = admin_api.create("ADA@example.com", 409, invite=True)
+    assert response.json["code"] == "email_taken"
     assert len(mails) == 0
 
 
@@ -87,8 +87,8 @@ def test_taken_email_is_rejected(admin_api: AdminApi, ada: Person, mails: MailOu
     ],
 )
 def test_invalid_account_is_a_422(admin_api: AdminApi, body: Any, faults: list[str]) -> None:
-    answer = admin_api.api.post(ACCOUNTS, 422, json=body)
-    assert answer.faults == [f"json:{name}" for name in faults]
+    response = admin_api.api.post(ACCOUNTS, 422, json=body)
+    assert response.faults == [f"json:{name}" for name in faults]
 
 
 def test_suspended_account_is_signed_out(admin_api: AdminApi, ada: Person) -> None:
@@ -279,8 +279,8 @@ def test_sole_owner_is_not_deleted(
     for slug in ("team", "alone"):
         ada.api().post("/workspaces", json={"name": slug, "slug": slug})
     runner.invoke(args=["workspaces", "add", "team", bob.email])
-    refused = admin_api.api.delete(admin_api.path(ada), 409).json
-    assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
+    rejected = admin_api.api.delete(admin_api.path(ada), 409).json
+    assert (rejected["code"], rejected["workspaces"]) == ("sole_owner", ["team"])
     admin_api.read(ada)
     runner.invoke(args=["workspaces", "add", "team", bob.email, "--type", "owner"])
     admin_api.api.delete(admin_api.path(ada))
@@ -289,8 +289,8 @@ def test_sole_owner_is_not_deleted(
 
 def test_memberships_are_listed(admin_api: AdminApi, ada: Person) -> None:
     ada.api().post("/workspaces", json={"name": "Team", "slug": "team"})
-    answer = admin_api.api.get(admin_api.path(ada, "/memberships"))
-    assert [(each["slug"], each["type"], each["status"]) for each in answer.json] == [
+    response = admin_api.api.get(admin_api.path(ada, "/memberships"))
+    assert [(each["slug"], each["type"], each["status"]) for each in response.json] == [
         ("ada", "owner", "active"),
         ("team", "owner", "active"),
     ]
@@ -309,18 +309,18 @@ def test_deliveries_to_an_account_are_listed(
         ids.append(admin_api.api.post("/admin/notifications", 201, json=body).json["id"])
     engine.deliver()
     path = admin_api.path(ada, "/deliveries")
-    answer = admin_api.api.get(path)
-    assert answer.headers["X-Total-Count"] == "6"
-    newest = {each["channel"]: each for each in answer.json[:2]}
+    response = admin_api.api.get(path)
+    assert response.headers["X-Total-Count"] == "6"
+    newest = {each["channel"]: each for each in response.json[:2]}
     assert newest["email"]["title"] == "News 3"
     assert newest["email"]["notification_id"] == ids[3]
     assert newest["sms"]["state"] == "skipped"
     assert newest["sms"]["reason"]
-    assert {each["title"] for each in answer.json} == {"News 0", "News 1", "News 3"}
+    assert {each["title"] for each in response.json} == {"News 0", "News 1", "News 3"}
     first = admin_api.api.get(f"{path}?limit=4")
     admin_api.api.post("/admin/notifications", 201, json=body)
     link = first.headers["Link"].partition("/api/v1")[2].partition(">")[0]
-    assert first.json + admin_api.api.get(link).json == answer.json
+    assert first.json + admin_api.api.get(link).json == response.json
 
 
 @only_on("sqlite")

@@ -51,8 +51,8 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "sqlite":
         yield "sqlite://"
         return
-    with postgres_database(f"frontdesk_staff_{os.getpid()}") as made:
-        yield made
+    with postgres_database(f"frontdesk_staff_{os.getpid()}") as created:
+        yield created
 
 
 @pytest.fixture(params=ID_TYPES)
@@ -66,9 +66,9 @@ def app(request: pytest.FixtureRequest, url: str) -> Iterator[Flask]:
 def pages(api: Api, query: str) -> Iterator[str]:
     path = f"{ACCOUNTS}?{query}"
     while path:
-        answer = api.get(path)
-        yield from (each["email"].partition("@")[0] for each in answer.json)
-        link = answer.headers.get("Link", "")
+        response = api.get(path)
+        yield from (each["email"].partition("@")[0] for each in response.json)
+        link = response.headers.get("Link", "")
         path = link.partition("<")[2].partition(">")[0]
 
 

@@ -48,8 +48,8 @@ def boss(root: Person) -> Api:
     return root.api()
 
 
-def emails(answer: Answer) -> list[str]:
-    return [account["email"].partition("@")[0] for account in answer.json]
+def emails(response: Answer) -> list[str]:
+    return [account["email"].partition("@")[0] for account in response.json]
 
 
 def find(boss: Api, **query: Any) -> list[str]:
@@ -58,23 +58,23 @@ def find(boss: Api, **query: Any) -> list[str]:
 
 def pages(boss: Api, between: Any = None, **query: Any) -> Iterator[list[str]]:
     """Follow the `Link` of each page."""
-    answer = boss.get(ACCOUNTS, query_string=query)
-    yield emails(answer)
-    while "Link" in answer.headers:
+    response = boss.get(ACCOUNTS, query_string=query)
+    yield emails(response)
+    while "Link" in response.headers:
         if between is not None:
             between()
-        found = re.fullmatch(r'</api/v1(/admin/accounts\S+)>; rel="next"', answer.headers["Link"])
+        found = re.fullmatch(r'</api/v1(/admin/accounts\S+)>; rel="next"', response.headers["Link"])
         assert found
-        answer = boss.get(found[1])
-        yield emails(answer)
+        response = boss.get(found[1])
+        yield emails(response)
 
 
 def test_list_is_newest_first_with_all_fields(boss: Api, person: MakePerson) -> None:
     person("ada", phone="+491701234567")
-    answer = boss.get(ACCOUNTS)
-    assert emails(answer) == ["ada", "root"]
-    assert answer.headers["X-Total-Count"] == "2"
-    ada = answer.json[0]
+    response = boss.get(ACCOUNTS)
+    assert emails(response) == ["ada", "root"]
+    assert response.headers["X-Total-Count"] == "2"
+    ada = response.json[0]
     assert set(ada) == FIELDS
     assert (ada["status"], ada["role"], ada["phone"]) == ("active", "user", "+491701234567")
     assert (ada["email_verified"], ada["has_password"]) == (True, True)
@@ -231,8 +231,8 @@ def test_link_keeps_the_query(boss: Api, person: MakePerson) -> None:
     ],
 )
 def test_invalid_query_is_a_422(boss: Api, query: Any, faults: list[str]) -> None:
-    answer = boss.get(ACCOUNTS, 422, query_string=query)
-    assert sorted(answer.faults) == [f"query:{name}" for name in faults]
+    response = boss.get(ACCOUNTS, 422, query_string=query)
+    assert sorted(response.faults) == [f"query:{name}" for name in faults]
 
 
 def test_cursor_is_valid_only_for_its_order(boss: Api, person: MakePerson) -> None:

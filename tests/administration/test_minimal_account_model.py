@@ -32,8 +32,8 @@ def test_model_without_dates_suspends_permanently(frontdesk: Kit) -> None:
     root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
     api, path = root.api(), f"{ACCOUNTS}/{ada.id}"
     until = {"suspended_until": "2100-01-01T00:00:00+00:00"}
-    refused = api.patch(path, 422, json={"status": "suspended", **until})
-    assert refused.faults == ["json:suspended_until"]
+    rejected = api.patch(path, 422, json={"status": "suspended", **until})
+    assert rejected.faults == ["json:suspended_until"]
     suspended = api.patch(path, json={"status": "suspended"}).json
     assert (suspended["status"], suspended["suspended_until"]) == ("suspended", None)
     assert suspended["email_verified"] is True

@@ -82,8 +82,8 @@ def test_admin_can_only_read_other_admins(person: MakePerson, role: str, route: 
     api = with_role("admin")(person)
     method, path, body = ACTION_ROUTES[route]
     sent: dict[str, Any] = {} if body is None else {"json": body}
-    refused = api.send(method, path.format(other.id), 403, **sent)
-    assert refused.json["code"] == "not_authorized"
+    rejected = api.send(method, path.format(other.id), 403, **sent)
+    assert rejected.json["code"] == "not_authorized"
     assert api.get(f"{ACCOUNTS}/{other.id}").json["role"] == role
 
 
@@ -137,13 +137,13 @@ def test_concurrent_demotions_keep_one_root(app: Flask, person: MakePerson, how:
     for turn in range(4):
         ada, bob = (person(f"{name}{turn}", role="root") for name in ("ada", "bob"))
         action = DEMOTIONS[how]
-        answers = run_concurrently(
+        responses = run_concurrently(
             request(ada.api(), path=f"{ACCOUNTS}/{bob.id}", **action),
             request(bob.api(), path=f"{ACCOUNTS}/{ada.id}", **action),
         )
-        assert answers[0] == 200, answers
+        assert responses[0] == 200, responses
         # The second root is demoted or deleted by then.
-        assert answers[1] in (401, 403, 404, 409), answers
+        assert responses[1] in (401, 403, 404, 409), responses
         with app.app_context():
             roots = [each for each in (ada, bob) if _is_active_root(each)]
         assert len(roots) == 1

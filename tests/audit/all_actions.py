@@ -99,8 +99,8 @@ class AllActions:
         ada.log_in(429, WRONG)
 
     def ask_for_code(self, api: Api, ada: Visitor) -> None:
-        asked = api.as_token(None).post("/login/code", 202, json={"email": ada.email}).json
-        self.secrets |= {asked["login_id"], ada.mailed_code()}
+        requested = api.as_token(None).post("/login/code", 202, json={"email": ada.email}).json
+        self.secrets |= {requested["login_id"], ada.mailed_code()}
 
     def describe(self, api: Api) -> None:
         self.secrets |= {"Byron", "nick@home"}
@@ -135,14 +135,14 @@ class AllActions:
         hedy = self.person("hedy")
         holder = Holder(hedy.api())
         holder.authenticator.count = 5
-        answer = holder.add(status=200).json
-        self.secrets |= {answer["access_token"], *answer["recovery_codes"]}
+        response = holder.add(status=200).json
+        self.secrets |= {response["access_token"], *response["recovery_codes"]}
         holder.sign_in(400, count=3)
-        refused = holder.anonymous.post(
+        rejected = holder.anonymous.post(
             "/login", 403, data={"username": hedy.email, "password": PASSWORD}
         )
-        self.secrets.add(refused.json["mfa_token"])
-        here = holder.api.as_token(answer["access_token"])
+        self.secrets.add(rejected.json["mfa_token"])
+        here = holder.api.as_token(response["access_token"])
         [passkey] = here.get("/authenticators").json
         here.patch(f"/authenticators/{passkey['id']}", json={"name": "Old"})
         here.delete(f"/authenticators/{passkey['id']}")
@@ -152,10 +152,12 @@ class AllActions:
         mary = self.person("mary")
         has = enrolled(mary, self.clock)
         self.secrets |= {has.phone.secret, *has.recovery_codes}
-        asked = challenge(Api(self.app), mary)
-        answer = finish(Api(self.app), asked, recovery_code=has.recovery_codes[0], trust=True).json
-        self.secrets |= {asked, answer["trusted_device"]}
-        here = Api(self.app, token=answer["access_token"])
+        requested = challenge(Api(self.app), mary)
+        response = finish(
+            Api(self.app), requested, recovery_code=has.recovery_codes[0], trust=True
+        ).json
+        self.secrets |= {requested, response["trusted_device"]}
+        here = Api(self.app, token=response["access_token"])
         [device] = here.get("/trusted-devices").json
         here.delete(f"/trusted-devices/{device['id']}")
         self.run("accounts", "reset-mfa", mary.email)

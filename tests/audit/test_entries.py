@@ -102,19 +102,19 @@ def test_member_change_names_both_accounts_and_the_workspace(
     boss.post("/workspaces", json={"name": "Team", "slug": "team"})
     app.test_cli_runner().invoke(args=["workspaces", "add", "team", bob.email])
     boss.patch(f"/workspaces/team/members/{bob.id}", json={"type": "guest"})
-    [made] = records(app, type="workspace.created", actor_id=olga.id)
+    [created] = records(app, type="workspace.created", actor_id=olga.id)
     [found] = records(app, type="member.updated")
     assert (found.actor_id, found.account_id) == (olga.id, bob.id)
-    assert found.workspace_id == made.workspace_id
+    assert found.workspace_id == created.workspace_id
     assert (found.data["before"]["type"], found.data["after"]["type"]) == ("member", "guest")
 
 
 def test_rolled_back_action_has_no_entry(app: Flask, ada: Person) -> None:
-    def refuse(*_: object) -> None:
+    def reject(*_: object) -> None:
         raise IncorrectCredentials
 
     before = types(app)
-    listen_to(app, "account-logged-in", refuse)
+    listen_to(app, "account-logged-in", reject)
     log_in(Api(app), ada.email, PASSWORD, 400)
     assert types(app) == [*before, "login.failed"]
 

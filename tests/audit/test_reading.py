@@ -46,9 +46,9 @@ def pages(api: Api, path: str, between: Callable[[], object] = lambda: None) -> 
     """The ids of each page, by following `Link`."""
     found: list[list[int]] = []
     while True:
-        answer = api.get(path)
-        found.append([each["id"] for each in answer.json])
-        further = re.search(r'</api/v1(.*)>; rel="next"', answer.headers.get("Link", ""))
+        response = api.get(path)
+        found.append([each["id"] for each in response.json])
+        further = re.search(r'</api/v1(.*)>; rel="next"', response.headers.get("Link", ""))
         if further is None:
             return found
         path = further[1]
@@ -57,8 +57,8 @@ def pages(api: Api, path: str, between: Callable[[], object] = lambda: None) -> 
 
 def test_admin_lists_entries(boss: Api, ada: Person) -> None:
     log_in(Api(boss.app), ada.email, "wrong", 400, headers={"X-Request-ID": "call-7"})
-    answer = boss.get("/admin/events?limit=1")
-    [found] = answer.json
+    response = boss.get("/admin/events?limit=1")
+    [found] = response.json
     assert found == {
         "id": found["id"],
         "type": "login.failed",
@@ -75,7 +75,7 @@ def test_admin_lists_entries(boss: Api, ada: Person) -> None:
         "data": {"reason": "incorrect_credentials", "method": "POST", "route": "/api/v1/login"},
     }
     assert found["at"].endswith("+00:00")
-    assert answer.headers["Cache-Control"] == "no-store"
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_pages_are_stable_while_entries_are_added(boss: Api, unlock: Record) -> None:
@@ -97,11 +97,11 @@ def test_filters_select_matching_entries(
     bob = person("bob", role="admin")
     ada.api()
     unlock(account_id=bob.id, workspace_id=77)
-    asked = str(value).format(ada=ada.id, bob=bob.id)
+    requested = str(value).format(ada=ada.id, bob=bob.id)
     column = {"actor": "actor_id", "account": "account_id", "workspace": "workspace_id"}
-    found = boss.get(f"/admin/events?{name}={asked}").json
+    found = boss.get(f"/admin/events?{name}={requested}").json
     assert found
-    assert {str(each[column.get(name, name)]) for each in found} == {asked}
+    assert {str(each[column.get(name, name)]) for each in found} == {requested}
 
 
 def test_target_and_time_filters(boss: Api, unlock: Record, clock: SteppingClock) -> None:
@@ -160,11 +160,11 @@ def test_export_is_json_lines_oldest_first(
     monkeypatch.setattr("app.audit.service.BATCH_ROWS", 3)
     unlock(7)
     newest_first = boss.get("/admin/events").json
-    answer = boss.get("/admin/events.jsonl").response
-    assert answer.mimetype == "application/jsonl"
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.is_streamed
-    lines = [json.loads(line) for line in answer.get_data(as_text=True).splitlines()]
+    response = boss.get("/admin/events.jsonl").response
+    assert response.mimetype == "application/jsonl"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.is_streamed
+    lines = [json.loads(line) for line in response.get_data(as_text=True).splitlines()]
     assert lines == newest_first[::-1]
     some = boss.get("/admin/events.jsonl?type=login.succeeded").response
     assert len(some.get_data().splitlines()) == 1

@@ -47,8 +47,8 @@ def test_unknown_email_is_not_recorded(api: Api, app: Flask) -> None:
 
 def test_denied_role_and_rate_limit_are_recorded(app: Flask, api: Api, ada: Person) -> None:
     ada.api().get("/admin/notifications/all", 403)
-    [refused] = records(app, type="access.refused")
-    assert (refused.account_id, refused.data["reason"]) == (ada.id, "not_authorized")
+    [rejected] = records(app, type="access.refused")
+    assert (rejected.account_id, rejected.data["reason"]) == (ada.id, "not_authorized")
     for status in (400, 400, 400, 400, 400, 429):
         log_in(api, ada.email, WRONG, status)
     [limit] = records(app, type="limit.reached")

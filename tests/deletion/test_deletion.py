@@ -54,12 +54,12 @@ def test_requested_deletion_signs_out_and_blocks_sign_in(
     ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     here = ada.api()
-    answer = here.delete("/account", 202).json
-    remaining = datetime.fromisoformat(answer["deletes_at"]) - clock.now()
+    response = here.delete("/account", 202).json
+    remaining = datetime.fromisoformat(response["deletes_at"]) - clock.now()
     assert timedelta(days=13, hours=23) < remaining <= timedelta(days=14)
     here.get("/account", 401)
-    refused = log_in(api, ADA, PASSWORD, 400)
-    assert (refused.detail, refused.json["code"]) == ("Inactive account", "account_deleting")
+    rejected = log_in(api, ADA, PASSWORD, 400)
+    assert (rejected.detail, rejected.json["code"]) == ("Inactive account", "account_deleting")
     assert log_in(api, ADA, "wrong", 400).json["code"] == "incorrect_credentials"
     assert "http://localhost:3000/keep-account?token=" in mails.last(ADA).text
 
@@ -145,11 +145,11 @@ def test_worker_checks_for_deletions_once_a_minute(
 def test_failed_deletion_does_not_block_others(
     app: Flask, person: MakePerson, clock: SteppingClock
 ) -> None:
-    def refuse(account: Any, _: object) -> None:
+    def reject(account: Any, _: object) -> None:
         if account.email == ADA:
             raise RuntimeError("not yet")
 
-    listen_to(app, "account-deleted", refuse)
+    listen_to(app, "account-deleted", reject)
     for name in ("ada", "grace", "mary"):
         person(name).api().delete("/account", 202)
     clock.step(days=15)
@@ -212,12 +212,12 @@ def test_deletion_by_a_sole_owner_names_the_shared_workspaces(
     here = ada.api()
     here.post("/workspaces", json={"name": "Team", "slug": "team"})
     share(app, "team", "grace@example.com", "member")
-    refused = here.delete("/account", 409).json
-    assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
+    rejected = here.delete("/account", 409).json
+    assert (rejected["code"], rejected["workspaces"]) == ("sole_owner", ["team"])
     share(app, "team", "grace@example.com", "owner")
     here.delete("/account", 202)
-    refused = grace.api().delete("/account", 409).json
-    assert refused["workspaces"] == ["team"], "the other owner is being deleted"
+    rejected = grace.api().delete("/account", 409).json
+    assert rejected["workspaces"] == ["team"], "the other owner is being deleted"
 
 
 def test_concurrent_deletions_keep_one_owner(app: Flask, person: MakePerson) -> None:
@@ -288,8 +288,8 @@ def test_admin_cannot_delete_the_last_active_owner(
     ada, grace = team
     ada.change(status="suspended")
     root = person("root", role="root").api()
-    refused = root.delete(f"/admin/accounts/{grace.id}", 409).json
-    assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
+    rejected = root.delete(f"/admin/accounts/{grace.id}", 409).json
+    assert (rejected["code"], rejected["workspaces"]) == ("sole_owner", ["team"])
 
 
 def test_owner_leaving_during_a_deletion_leaves_an_owner(team: tuple[Person, Person]) -> None:
@@ -350,9 +350,9 @@ def share(app: Flask, slug: str, email: str, kind: str) -> None:
 
 def test_concurrent_requests_delete_once(ada: Person, mails: MailOutbox) -> None:
     here = ada.api()
-    answers = run_concurrently(*[request(here, "DELETE", "/account")] * 4)
-    assert answers.count(202) == 1
-    assert set(answers) == {202, 401}
+    responses = run_concurrently(*[request(here, "DELETE", "/account")] * 4)
+    assert responses.count(202) == 1
+    assert set(responses) == {202, 401}
     assert len(mails) == 1
 
 

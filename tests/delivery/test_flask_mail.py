@@ -248,12 +248,12 @@ def test_failing_listener_does_not_stop_emails(
 def test_no_message_is_created_without_listeners(
     sink: Sink, transactional: BackgroundMail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[object] = []
-    monkeypatch.setattr(flask_mail, "Message", lambda *_, **__: made.append(1))
+    created: list[object] = []
+    monkeypatch.setattr(flask_mail, "Message", lambda *_, **__: created.append(1))
     transactional.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
     sink.wait_for(1)
     assert transactional.flush(5)
-    assert made == []
+    assert created == []
 
 
 def test_flask_mail_is_imported_lazily() -> None:

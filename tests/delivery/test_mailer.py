@@ -55,24 +55,24 @@ def test_many_emails_use_one_connection(sink: Sink) -> None:
     assert sink.connections == 1
 
 
-@pytest.mark.parametrize(("answer", "kind"), [("550 no", Refused), ("451 later", TryLater)])
+@pytest.mark.parametrize(("response", "kind"), [("550 no", Refused), ("451 later", TryLater)])
 def test_rejected_receiver_does_not_stop_the_next_email(
-    sink: Sink, answer: str, kind: type[Exception]
+    sink: Sink, response: str, kind: type[Exception]
 ) -> None:
-    sink.receiver_answer = lambda to: answer if to.startswith("bad") else None
+    sink.receiver_answer = lambda to: response if to.startswith("bad") else None
     mailer = mailer_for(sink.port)
     with mailer.open() as connection:
-        with pytest.raises(kind, match=answer[:3]):
+        with pytest.raises(kind, match=response[:3]):
             connection.send(create_message(mailer, "bad@example.com"))
         connection.send(create_message(mailer, "good@example.com"))
     assert sink.receivers == ["good@example.com"]
 
 
-@pytest.mark.parametrize(("answer", "kind"), [("554 spam", Refused), ("452 full", TryLater)])
+@pytest.mark.parametrize(("response", "kind"), [("554 spam", Refused), ("452 full", TryLater)])
 def test_rejected_message_does_not_stop_the_next_email(
-    sink: Sink, answer: str, kind: type[Exception]
+    sink: Sink, response: str, kind: type[Exception]
 ) -> None:
-    sink.message_answer = lambda to: answer if to.startswith("bad") else None
+    sink.message_answer = lambda to: response if to.startswith("bad") else None
     mailer = mailer_for(sink.port)
     with mailer.open() as connection:
         with pytest.raises(kind):
@@ -149,8 +149,8 @@ def test_rejection_with_a_closed_connection_is_a_rejection() -> None:
         with client, client.makefile("rb") as lines:
             client.sendall(b"220 hello\r\n")
             for line in lines:
-                answer = b"550 no" if line.startswith(b"RCPT") else b"250 fine"
-                client.sendall(answer + b"\r\n")
+                response = b"550 no" if line.startswith(b"RCPT") else b"250 fine"
+                client.sendall(response + b"\r\n")
                 if line.startswith(b"RCPT"):
                     return
 
@@ -173,12 +173,12 @@ def refusing(code: str, *, after: int) -> Iterator[tuple[int, list[bytes]]]:
             client.sendall(b"220 hello\r\n")
             for number, line in enumerate(lines):
                 heard.append(line.strip())
-                answer = b"354 go on" if line.strip() == b"DATA" else b"250 fine"
+                response = b"354 go on" if line.strip() == b"DATA" else b"250 fine"
                 if number == 0:
-                    answer = b"250-hello\r\n250 PIPELINING"
+                    response = b"250-hello\r\n250 PIPELINING"
                 elif number == after:
-                    answer = code.encode()
-                client.sendall(answer + b"\r\n")
+                    response = code.encode()
+                client.sendall(response + b"\r\n")
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         Thread(target=serve, args=(listener,), daemon=True).start()

@@ -45,7 +45,7 @@ def send(mailer: SmtpMailer, to: str = "ada@example.com") -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind"),
+    ("response", "kind"),
     [
         ("550 5.1.1 no such user", Refused),
         ("550 5.2.1 mailbox disabled", Refused),
@@ -69,16 +69,16 @@ def send(mailer: SmtpMailer, to: str = "ada@example.com") -> None:
     ],
 )
 def test_reply_to_receiver_is_classified(
-    sink: Sink, mailer: SmtpMailer, answer: str, kind: type[DeliveryError]
+    sink: Sink, mailer: SmtpMailer, response: str, kind: type[DeliveryError]
 ) -> None:
-    sink.receiver_answer = lambda _to: answer
-    with pytest.raises(DeliveryError, match=answer[:3]) as error:
+    sink.receiver_answer = lambda _to: response
+    with pytest.raises(DeliveryError, match=response[:3]) as error:
         send(mailer)
     assert error.type is kind
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind"),
+    ("response", "kind"),
     [
         ("550 5.1.1 unknown user", SenderRefused),
         ("553 5.7.1 not your address", SenderRefused),
@@ -88,10 +88,10 @@ def test_reply_to_receiver_is_classified(
     ],
 )
 def test_reply_to_sender_is_classified(
-    sink: Sink, mailer: SmtpMailer, answer: str, kind: type[DeliveryError]
+    sink: Sink, mailer: SmtpMailer, response: str, kind: type[DeliveryError]
 ) -> None:
-    sink.sender_answer = lambda _from: answer
-    with pytest.raises(DeliveryError, match=answer[:3]) as error:
+    sink.sender_answer = lambda _from: response
+    with pytest.raises(DeliveryError, match=response[:3]) as error:
         send(mailer)
     assert error.type is kind
 
@@ -103,7 +103,7 @@ def test_rejected_client_name_is_a_rejected_sender(sink: Sink, mailer: SmtpMaile
 
 
 @pytest.mark.parametrize(
-    ("answer", "setting"),
+    ("response", "setting"),
     [
         ("530 5.7.0 Must issue a STARTTLS command first", "MAIL_USE_TLS"),
         ("504 5.5.2 <vm>: Helo command rejected", "MAIL_LOCAL_HOSTNAME"),
@@ -114,10 +114,10 @@ def test_rejected_client_name_is_a_rejected_sender(sink: Sink, mailer: SmtpMaile
     ],
 )
 def test_the_likely_setting_is_named(
-    sink: Sink, mailer: SmtpMailer, answer: str, setting: str
+    sink: Sink, mailer: SmtpMailer, response: str, setting: str
 ) -> None:
-    sink.receiver_answer = lambda _to: answer
-    with pytest.raises(SenderRefused, match=f"likely for {setting}: receiver: {answer[:3]}"):
+    sink.receiver_answer = lambda _to: response
+    with pytest.raises(SenderRefused, match=f"likely for {setting}: receiver: {response[:3]}"):
         send(mailer)
 
 

@@ -90,8 +90,8 @@ def test_sender_rejected_for_one_receiver_does_not_delay_others(
 ) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (60.0,))
     with smtp_sink() as sink:
-        refused = "554 5.7.1 Relay access denied"
-        sink.receiver_answer = lambda to: refused if to.startswith("eve") else None
+        rejected = "554 5.7.1 Relay access denied"
+        sink.receiver_answer = lambda to: rejected if to.startswith("eve") else None
         lane = mail_queue_to(sink.port)
         for to in ("eve@example.com", "ada@example.com", "eve@example.com", "bob@example.com"):
             lane.send_soon(mail(to))

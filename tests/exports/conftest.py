@@ -56,8 +56,8 @@ def state(api: Api, export_id: int) -> str:
 
 
 def open_archive(api: Api, export_id: int) -> ZipFile:
-    answer = api.get(f"/account/exports/{export_id}/file")
-    return ZipFile(BytesIO(answer.response.get_data()))
+    archive = api.get(f"/account/exports/{export_id}/file").response
+    return ZipFile(BytesIO(archive.get_data()))
 
 
 def document(archive: ZipFile, name: str) -> Any:

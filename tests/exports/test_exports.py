@@ -42,19 +42,19 @@ def stored(folder: Path) -> list[Path]:
 
 def test_disabled_setting_rejects_exports(make_app: MakeApp, person: MakePerson) -> None:
     api = person("bob", into=make_app()).api()
-    for refused in (
+    for rejected in (
         api.post("/account/exports", 403),
         api.get("/account/exports/1", 403),
         api.get("/account/exports/1/file", 403),
     ):
-        assert refused.json["code"] == "exports_off"
+        assert rejected.json["code"] == "exports_off"
 
 
 def test_export_is_requested_and_downloaded(ada: Person, engine: ManualEngine) -> None:
     api = ada.api()
-    answer = api.post("/account/exports", 202, json={}).json
-    assert (answer["state"], answer["size"], answer["expires_at"]) == ("pending", None, None)
-    path = f"/account/exports/{answer['id']}"
+    response = api.post("/account/exports", 202, json={}).json
+    assert (response["state"], response["size"], response["expires_at"]) == ("pending", None, None)
+    path = f"/account/exports/{response['id']}"
     assert api.get(f"{path}/file", 409).json["code"] == "export_not_ready"
     engine.deliver()
     ready = api.get(path).json
@@ -64,7 +64,7 @@ def test_export_is_requested_and_downloaded(ada: Person, engine: ManualEngine) -
     assert file.headers["Cache-Control"] == "no-store"
     assert (
         file.headers["Content-Disposition"]
-        == f'attachment; filename="Frontdesk_data_export_{answer["created_at"][:10]}.zip"'
+        == f'attachment; filename="Frontdesk_data_export_{response["created_at"][:10]}.zip"'
     )
     assert len(file.response.get_data()) == ready["size"] == file.response.content_length
 
@@ -153,10 +153,10 @@ def test_export_of_another_account_is_not_found(
 def test_request_needs_a_fresh_sign_in_or_the_password(ada: Person, clock: SteppingClock) -> None:
     api = ada.api()
     clock.step(seconds=16 * 60)
-    answer = api.post("/account/exports", 403, json={})
-    assert answer.json["code"] == "fresh_sign_in_required"
-    answer = api.post("/account/exports", 400, json={"password": "wrong"})
-    assert answer.json["code"] == "incorrect_credentials"
+    response = api.post("/account/exports", 403, json={})
+    assert response.json["code"] == "fresh_sign_in_required"
+    response = api.post("/account/exports", 400, json={"password": "wrong"})
+    assert response.json["code"] == "incorrect_credentials"
     api.post("/account/exports", 202, json={"password": PASSWORD})
 
 
@@ -165,10 +165,10 @@ def test_exports_are_limited_to_one_a_day(
 ) -> None:
     ask(ada.api())
     clock.step(seconds=3600)
-    answer = ada.api().post("/account/exports", 429, json={})
-    assert answer.json["code"] == "too_many_exports"
+    response = ada.api().post("/account/exports", 429, json={})
+    assert response.json["code"] == "too_many_exports"
     # The tests' clock keeps running, so the value can be slightly lower.
-    assert 23 * 3600 - 60 < int(answer.headers["Retry-After"]) <= 23 * 3600
+    assert 23 * 3600 - 60 < int(response.headers["Retry-After"]) <= 23 * 3600
     ask(person("bob").api())
     clock.step(seconds=23 * 3600)
     ask(ada.api())
@@ -176,10 +176,10 @@ def test_exports_are_limited_to_one_a_day(
 
 def test_only_one_concurrent_request_succeeds(ada: Person) -> None:
     api = ada.api()
-    answers = run_concurrently(
+    responses = run_concurrently(
         *(request(api, "POST", "/account/exports", json={}) for _ in range(6))
     )
-    assert answers == [202, 429, 429, 429, 429, 429]
+    assert responses == [202, 429, 429, 429, 429, 429]
 
 
 def test_expired_export_is_deleted_with_its_file(

@@ -127,10 +127,10 @@ def test_failing_eraser_undoes_the_deletion(app: Flask, ada: Person, hooks: Hook
     class HasOpenOrders(Conflict):
         code = "has_open_orders"
 
-    def refuse(account: Any, session: Any) -> None:
+    def reject(account: Any, session: Any) -> None:
         raise HasOpenOrders
 
-    hooks.add("eraser", refuse)
+    hooks.add("eraser", reject)
     with pytest.raises(HasOpenOrders):
         delete(app, ada)
     assert ada.api().get("/account").json["email"] == ada.email

@@ -174,8 +174,8 @@ def test_profile_with_a_picture_is_found_by_account_id(frontdesk: Kit, kind: str
         "gender": "female",
         "marital_status": "married",
     }
-    made = ada.api().post("/profiles", json=profile).json
-    assert made["account_id"] == id_in_json(ada)
+    created = ada.api().post("/profiles", json=profile).json
+    assert created["account_id"] == id_in_json(ada)
     picture = {"avatar": (BytesIO(plain("PNG")), "a.png")}
     assert ada.api().put("/profiles/avatar", data=picture).json["avatar"]
     assert root.api().get(f"/profiles/{id_in_json(ada)}").json["first_name"] == "Ada"
@@ -225,8 +225,8 @@ def test_broadcast_reaches_the_selected_accounts(frontdesk: Kit, kind: str) -> N
     counts = admin.get(f"/admin/notifications/{sent['id']}").json["deliveries"]["email"]
     assert counts == {"pending": 0, "sent": 2, "failed": 0, "skipped": 0}
     body["account_receiver_ids"] = [id_in_json(ada), unknown_id(kind)]
-    refused = admin.post("/admin/notifications", 422, json=body)
-    assert str(unknown_id(kind)) in refused.response.text
+    rejected = admin.post("/admin/notifications", 422, json=body)
+    assert str(unknown_id(kind)) in rejected.response.text
 
 
 def test_broadcast_to_all_reaches_all_accounts(frontdesk: Kit) -> None:
@@ -244,24 +244,24 @@ def test_large_broadcast_reaches_each_account_once(
     root = frontdesk.account("root", role="root")
     accounts = [root, *(frontdesk.account(f"p{number}") for number in range(6))]
     chosen = [id_in_json(each) for each in accounts[2:]]
-    for receivers, wanted in (({}, accounts), ({"account_receiver_ids": chosen}, accounts[2:])):
+    for receivers, expected in (({}, accounts), ({"account_receiver_ids": chosen}, accounts[2:])):
         data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
         with monkeypatch.context() as patch, app.app_context():
             patch.setattr(service(Notifications), "inline_receivers", 3)
             patch.delitem(service(Worker).tasks, EXPAND_BROADCASTS)
-            answer = root.api().post("/admin/notifications", 201, json={"data": data} | receivers)
-            late = frontdesk.account(f"late{len(wanted)}")
-        sent = answer.json
-        assert sent["receivers"] == len(wanted)
+            response = root.api().post("/admin/notifications", 201, json={"data": data} | receivers)
+            late = frontdesk.account(f"late{len(expected)}")
+        sent = response.json
+        assert sent["receivers"] == len(expected)
         frontdesk.deliver()
         assert sorted(mail.to for mail in frontdesk.mails.sent) == sorted(
-            each.email for each in wanted
+            each.email for each in expected
         )
         frontdesk.mails.sent.clear()
         for each in accounts:
             inbox = each.api().get("/notifications").json
             found = [item for item in inbox if item["notification_id"] == sent["id"]]
-            assert len(found) == (each in wanted)
+            assert len(found) == (each in expected)
         assert late.api().get("/notifications").json == []
         assert app.test_cli_runner().invoke(args=["accounts", "delete", late.email]).exit_code == 0
 
@@ -350,8 +350,8 @@ def test_data_export_has_only_the_accounts_data(app: Flask, frontdesk: Kit) -> N
         ada.api().post("/admin/notifications", 201, json=body)
     export_id = ada.api().post("/account/exports", 202, json={}).json["id"]
     frontdesk.deliver()
-    answer = ada.api().get(f"/account/exports/{export_id}/file")
-    archive = ZipFile(BytesIO(answer.response.get_data()))
+    response = ada.api().get(f"/account/exports/{export_id}/file")
+    archive = ZipFile(BytesIO(response.response.get_data()))
     assert json.loads(archive.read("account.json"))["id"] == id_in_json(ada)
     counts = {name: archive.read(name).count(b"\n") for name in archive.namelist()}
     assert (counts["inbox.jsonl"], counts["deliveries.jsonl"], counts["sent.jsonl"]) == (1, 1, 2)

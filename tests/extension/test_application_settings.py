@@ -57,10 +57,10 @@ def minutes(host: Flask) -> int:
 
 
 def error_of(config: Any = None) -> str:
-    with pytest.raises(SettingsError) as refused:
+    with pytest.raises(SettingsError) as rejected:
         host_with(config)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    assert "\n" not in str(rejected.value)
+    return str(rejected.value)
 
 
 def test_settings_are_read_from_app_config() -> None:
@@ -182,9 +182,9 @@ def test_invalid_value_in_code_names_its_class() -> None:
     class Settings:
         LOGIN_LIMIT = "hunter2"
 
-    with pytest.raises(SettingsError) as refused:
+    with pytest.raises(SettingsError) as rejected:
         host_with(settings=Settings())
-    assert str(refused.value) == (
+    assert str(rejected.value) == (
         "Wrong settings: AUTH__LOGIN_LIMIT: must be a limit such as '5/5minutes' or '100 per hour',"
         " in Settings"
     )

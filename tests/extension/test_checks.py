@@ -71,8 +71,8 @@ def test_decorator_without_a_mapped_model_is_500_with_a_logged_reason(
 ) -> None:
     host = host_with(account_model=model)
     host.add_url_rule("/own", "own", account_required(lambda: "in"))
-    answer = Api(host, "").get("/own", 500, headers={"Authorization": "Bearer a.b.c"})
-    assert answer.detail == "Account model is not configured"
+    response = Api(host, "").get("/own", 500, headers={"Authorization": "Bearer a.b.c"})
+    assert response.detail == "Account model is not configured"
     assert "pass account_model=" in caplog.text
 
 

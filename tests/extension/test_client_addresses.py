@@ -45,10 +45,10 @@ def test_service_setting_is_rejected_with_the_line_to_add(
 ) -> None:
     if variable:
         monkeypatch.setenv(variable, "2")
-    with pytest.raises(SetupError) as refused:
+    with pytest.raises(SetupError) as rejected:
         host_with(settings, **config)
-    assert "CORE__TRUSTED_PROXIES" in str(refused.value)
-    assert LINE in str(refused.value)
+    assert "CORE__TRUSTED_PROXIES" in str(rejected.value)
+    assert LINE in str(rejected.value)
 
 
 def test_rate_limits_count_the_clients_ip_address_with_that_line() -> None:

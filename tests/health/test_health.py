@@ -34,19 +34,19 @@ def test_unreachable_database_is_reported_within_seconds(make_app: MakeApp) -> N
     url = f"postgresql+psycopg://user@127.0.0.1:{free_port()}/none"
     api = Api(make_app(CORE__DATABASE_URL=url))
     start = time.monotonic()
-    answer = api.get("/health/ready", 503)
+    response = api.get("/health/ready", 503)
     assert time.monotonic() - start < 5
-    assert answer.json == {"status": "down", "checks": {"database": "down", "keystore": "ok"}}
-    assert answer.headers["Retry-After"] == "1"
+    assert response.json == {"status": "down", "checks": {"database": "down", "keystore": "ok"}}
+    assert response.headers["Retry-After"] == "1"
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_unreachable_state_store_is_reported_within_seconds(make_app: MakeApp) -> None:
     api = Api(make_app(CORE__REDIS_URL=f"redis://127.0.0.1:{free_port()}/0"))
     start = time.monotonic()
-    answer = api.get("/health/ready", 503)
+    response = api.get("/health/ready", 503)
     assert time.monotonic() - start < 5
-    assert answer.json["checks"] == {"database": "ok", "keystore": "down"}
+    assert response.json["checks"] == {"database": "ok", "keystore": "down"}
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -65,9 +65,9 @@ def test_health_is_ok_whatever_is_unreachable(make_app: MakeApp) -> None:
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_route_that_needs_the_database_is_unavailable(make_app: MakeApp) -> None:
     url = f"postgresql+psycopg://user@127.0.0.1:{free_port()}/none"
-    answer = Api(make_app(CORE__DATABASE_URL=url)).get("/tasks/", 503)
-    assert answer.detail == "The database is out of reach"
-    assert answer.headers["Retry-After"] == "1"
+    response = Api(make_app(CORE__DATABASE_URL=url)).get("/tasks/", 503)
+    assert response.detail == "The database is out of reach"
+    assert response.headers["Retry-After"] == "1"
 
 
 def test_unavailable_state_store_has_its_own_error_code() -> None:

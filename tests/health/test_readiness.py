@@ -30,10 +30,10 @@ def checks(app: Flask) -> dict[str, str]:
     """Return the checks of an uncached readiness response."""
     for service in app.extensions["frontdesk"].services.values():
         getattr(service, "_fresh", {}).clear()
-    answer = app.test_client().get("/api/v1/health/ready")
-    body: dict[str, Any] = answer.json or {}
+    response = app.test_client().get("/api/v1/health/ready")
+    body: dict[str, Any] = response.json or {}
     found: dict[str, str] = body["checks"]
-    assert answer.status_code == (503 if "down" in found.values() else 200)
+    assert response.status_code == (503 if "down" in found.values() else 200)
     assert body["status"] == ("down" if "down" in found.values() else "ok")
     return found
 
@@ -66,9 +66,9 @@ def test_database_with_read_only_transactions_is_down_and_writes_are_503(
     run(own_database, f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
     app = make_app(CORE__DATABASE_URL=own_database)
     assert checks(app) == DATABASE_DOWN
-    answer = Api(app).post("/tasks/", 503, json={"title": "Refused"})
-    assert answer.json["code"] == "unavailable"
-    assert answer.headers["Retry-After"] == "1"
+    response = Api(app).post("/tasks/", 503, json={"title": "Refused"})
+    assert response.json["code"] == "unavailable"
+    assert response.headers["Retry-After"] == "1"
     Api(app).get("/tasks/")
     run(
         own_database,

@@ -65,17 +65,17 @@ PublishJobs = Callable[[Service], float]
 @pytest.fixture
 def make_web_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeWebApp]:
     """A web process, configured by its environment, that publishes its jobs."""
-    made: list[Flask] = []
+    created: list[Flask] = []
 
     def make(environment: Mapping[str, str]) -> Flask:
         with monkeypatch.context() as patch:
             for name, value in environment.items():
                 patch.setenv(name, value)
-            made.append(create_app(load(Settings)))
-        return made[-1]
+            created.append(create_app(load(Settings)))
+        return created[-1]
 
     yield make
-    for app in made:
+    for app in created:
         app.extensions["frontdesk"].services[Engine].stop(10)
         celery_of(app).close()
         close_connections(app)

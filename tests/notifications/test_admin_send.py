@@ -93,23 +93,23 @@ def test_unknown_receivers_are_named_and_nothing_is_sent(
     admin: Api, ada: Person, app: Flask
 ) -> None:
     query = f"?account_receiver_ids={ada.id}&account_receiver_ids=4711&account_receiver_ids=815"
-    answer = admin.post(f"{PATH}/{query}", 422, json=body())
-    assert answer.faults == ["query:account_receiver_ids"]
-    message = answer.json["errors"][0]["message"]
+    response = admin.post(f"{PATH}/{query}", 422, json=body())
+    assert response.faults == ["query:account_receiver_ids"]
+    message = response.json["errors"][0]["message"]
     assert "4711" in message
     assert "815" in message
     assert stored(app) == (0, 0, 0)
 
 
 def test_unknown_receivers_in_the_body_are_reported_for_the_body(admin: Api) -> None:
-    answer = admin.post(PATH, 422, json={**body(), "account_receiver_ids": [4711]})
-    assert answer.faults == ["json:account_receiver_ids"]
+    response = admin.post(PATH, 422, json={**body(), "account_receiver_ids": [4711]})
+    assert response.faults == ["json:account_receiver_ids"]
 
 
 @for_each("name", ["account_receiver_ids[]", "accountReceiverIds", "receivers"])
 def test_misnamed_receivers_are_rejected(admin: Api, ada: Person, app: Flask, name: str) -> None:
-    answer = admin.post(f"{PATH}/", 422, query_string={name: ada.id}, json=body())
-    assert answer.faults == [f"query:{name}"]
+    response = admin.post(f"{PATH}/", 422, query_string={name: ada.id}, json=body())
+    assert response.faults == [f"query:{name}"]
     misplaced = admin.post(PATH, 422, json={**body(), name: [ada.id]})
     assert misplaced.faults == [f"json:{name}"]
     inside = admin.post(PATH, 422, json={"data": {**body()["data"], name: [ada.id]}})
@@ -124,8 +124,8 @@ def test_receivers_inside_data_are_rejected(admin: Api, ada: Person) -> None:
 
 @for_each("ids", ["x", "1_0", "٣", "-1", "9223372036854775808", "1,2", "1.0", "true"])
 def test_invalid_receiver_id_is_rejected(admin: Api, app: Flask, ids: str) -> None:
-    answer = admin.post(f"{PATH}/", 422, query_string={"account_receiver_ids": ids}, json=body())
-    assert answer.faults == ["query:account_receiver_ids.0"]
+    response = admin.post(f"{PATH}/", 422, query_string={"account_receiver_ids": ids}, json=body())
+    assert response.faults == ["query:account_receiver_ids.0"]
     assert stored(app) == (0, 0, 0)
 
 
@@ -133,10 +133,10 @@ def test_invalid_receiver_id_is_rejected(admin: Api, app: Flask, ids: str) -> No
 def test_empty_list_of_receivers_is_rejected(admin: Api, app: Flask, empty: dict[str, Any]) -> None:
     sent = body() | ({"account_receiver_ids": empty["json"]} if "json" in empty else {})
     query = "?account_receiver_ids=" if "query" in empty else ""
-    answer = admin.post(PATH + query, 422, json=sent)
+    response = admin.post(PATH + query, 422, json=sent)
     (place,) = empty
-    assert answer.faults == [f"{place}:account_receiver_ids"]
-    assert answer.json["errors"][0]["message"].endswith("Leave it out to send to all accounts.")
+    assert response.faults == [f"{place}:account_receiver_ids"]
+    assert response.json["errors"][0]["message"].endswith("Leave it out to send to all accounts.")
     assert stored(app) == (0, 0, 0)
 
 
@@ -146,8 +146,8 @@ def test_body_without_data_is_rejected(admin: Api) -> None:
 
 
 def test_missing_channels_have_a_separate_error(admin: Api, app: Flask) -> None:
-    answer = admin.post(PATH, 400, json=body(channels=[]))
-    assert answer.detail == "No channels specified"
+    response = admin.post(PATH, 400, json=body(channels=[]))
+    assert response.detail == "No channels specified"
     assert stored(app) == (0, 0, 0)
 
 
@@ -176,8 +176,8 @@ def test_invalid_input_is_rejected_and_nothing_is_stored(
     admin: Api, app: Flask, wrong: dict[str, Any]
 ) -> None:
     (name,) = wrong
-    answer = admin.post(PATH, 422, json=body(**wrong))
-    assert {fault.partition(".")[2] for fault in answer.faults} == {name}
+    response = admin.post(PATH, 422, json=body(**wrong))
+    assert {fault.partition(".")[2] for fault in response.faults} == {name}
     assert stored(app) == (0, 0, 0)
 
 

@@ -146,7 +146,7 @@ def test_two_workers_on_one_machine_have_different_names(
     control = celery_of(make_web_app(installation.environment)).control
 
     def names() -> set[str]:
-        return {name for answer in control.ping(timeout=1) for name in answer}
+        return {name for response in control.ping(timeout=1) for name in response}
 
     with installation.worker(processes=1), installation.worker(processes=1):
         within(60, lambda: len(names()) == 2)

@@ -217,8 +217,8 @@ def test_sender_rejected_for_two_days_fails_deliveries(
 def test_sender_rejected_for_one_receiver_does_not_stop_others(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
-    refused = "554 5.7.1 Relay access denied"
-    sink.receiver_answer = lambda to: refused if to.startswith("ada") else None
+    rejected = "554 5.7.1 Relay access denied"
+    sink.receiver_answer = lambda to: rejected if to.startswith("ada") else None
     notify(channels=["inapp", "email"])
     engine.deliver()
     clock.step(seconds=2)

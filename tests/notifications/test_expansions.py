@@ -60,9 +60,9 @@ def people(admin: Api, person: MakePerson) -> list[Person]:
 def store_ranges(app: Flask) -> Store:
     def store(count: int) -> None:
         """Let a worker store this number of ranges and stop."""
-        asked = iter([False] * count + [True])
+        requested = iter([False] * count + [True])
         with app.app_context():
-            service(Worker).work(EXPAND_BROADCASTS, stopping=lambda: next(asked))
+            service(Worker).work(EXPAND_BROADCASTS, stopping=lambda: next(requested))
 
     return store
 
@@ -124,8 +124,8 @@ def test_send_takes_no_more_statements_than_before(
         send(admin, "email")
     chosen = [each.split()[0] for each in inline if "accounts" in each or "frontdesk_" in each]
     # Caller, count; notification, inbox, message, deliveries; their counts, the audit entry.
-    wanted = ["SELECT", "SELECT", "INSERT", "INSERT", "INSERT", "INSERT", "SELECT", "INSERT"]
-    assert chosen == wanted
+    expected = ["SELECT", "SELECT", "INSERT", "INSERT", "INSERT", "INSERT", "SELECT", "INSERT"]
+    assert chosen == expected
     for number in range(LIMIT):
         person(f"p{number}")
     with noted_queries(app) as large:
@@ -147,8 +147,8 @@ def test_unknown_receiver_refuses_a_large_broadcast(
     app: Flask, admin: Api, people: list[Person]
 ) -> None:
     chosen = [*(each.id for each in people), 4711]
-    answer = admin.post(f"{PATH}/", 422, json=body() | {"account_receiver_ids": chosen})
-    assert "4711" in answer.response.text
+    response = admin.post(f"{PATH}/", 422, json=body() | {"account_receiver_ids": chosen})
+    assert "4711" in response.response.text
     assert row_counts(app) == [0, 0, 0, 0, 0]
 
 
@@ -365,7 +365,7 @@ def test_audience_is_chosen_by_status_role_and_workspace(
             )
             with transaction(session := current_frontdesk.session):
                 session.add(member)
-    for audience, wanted in [
+    for audience, expected in [
         (Audience(status="inactive"), inactive),
         (Audience(role="admin"), active),
         (Audience(workspace=workspace), active),
@@ -377,29 +377,29 @@ def test_audience_is_chosen_by_status_role_and_workspace(
         with app.app_context():
             sent = Frontdesk().notify("Hello", "x", receivers=audience)
             assert sent.notification is not None
-            assert sent.notification.receivers == len(wanted), audience
+            assert sent.notification.receivers == len(expected), audience
             notification_id = sent.notification.id
-        is_expanded = is_large and bool(wanted)
+        is_expanded = is_large and bool(expected)
         assert row_counts(app)[-1] == is_expanded
         engine.deliver()
         with app.app_context():
             rows = select(InboxItem.receiver_id).where(InboxItem.notification_id == notification_id)
             found = sorted(current_frontdesk.session.scalars(rows))
-        assert found == sorted(each.id for each in wanted), audience
+        assert found == sorted(each.id for each in expected), audience
 
 
 def test_hook_decides_the_receivers_of_a_large_broadcast_once(
     app: Flask, admin: Api, people: list[Person], engine: ManualEngine
 ) -> None:
-    asked = []
+    requested = []
 
     def all_but_the_first(accounts: list[Any], _session: Any) -> list[Any]:
-        asked.append(len(accounts))
+        requested.append(len(accounts))
         return accounts[1:]
 
     with app.app_context():
         current_frontdesk.hooks.add("receivers", all_but_the_first)
     sent = send(admin)
     engine.deliver()
-    assert (sent["receivers"], asked) == (ALL - 1, [ALL])
+    assert (sent["receivers"], requested) == (ALL - 1, [ALL])
     assert len(set(receivers_of(app, InboxItem))) == ALL - 1

@@ -82,13 +82,13 @@ def test_links_of_an_item_lead_to_it(inbox: Api, notify: Send) -> None:
 def test_page_links_to_the_next_page(inbox: Api, notify: Send) -> None:
     for number in range(5):
         notify(str(number))
-    asked, titles = "/api/v1/notifications?limit=2&is_read=false", []
+    requested, titles = "/api/v1/notifications?limit=2&is_read=false", []
     here = inbox.as_token(inbox.token)
     here.prefix = ""
-    while asked:
-        page = here.get(asked)
+    while requested:
+        page = here.get(requested)
         titles.append([item["title"] for item in page.json])
-        asked = parse_options_header(page.headers.get("Link", ""))[0].strip("<>")
+        requested = parse_options_header(page.headers.get("Link", ""))[0].strip("<>")
     assert titles == [["4", "3"], ["2", "1"], ["0"]]
     assert page.headers["X-Total-Count"] == "5"
 
@@ -196,12 +196,12 @@ def test_mark_all_sets_or_toggles(inbox: Api, bob: Person, notify: Send) -> None
 def test_other_accounts_items_are_not_found(inbox: Api, bob: Person, notify: Send) -> None:
     notification_id = notify(receivers=[bob.id])
     (item,) = bob.api().get("/notifications").json
-    for answer in (
+    for response in (
         inbox.get(f"/notifications/{item['id']}", 404),
         inbox.delete(f"/notifications/{item['id']}", 404),
         inbox.patch(f"/notifications/{notification_id}/mark", 404),
     ):
-        assert answer.detail == "Notification not found"
+        assert response.detail == "Notification not found"
     inbox.patch("/notifications/mark-all?status=true")
     assert bob.api().get("/notifications/unread-count").json == {"unread": 1}
 

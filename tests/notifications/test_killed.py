@@ -99,7 +99,7 @@ def test_worker_killed_in_an_expansion_reaches_each_receiver_once(
     for ranges in (1, 3):
         worker = installation.send()
         try:
-            within(60, lambda wanted=ranges: _stored(installation) >= wanted)  # type: ignore[misc]
+            within(60, lambda expected=ranges: _stored(installation) >= expected)  # type: ignore[misc]
         finally:
             kill(worker)
         assert installation.count("frontdesk_expansions") == 1

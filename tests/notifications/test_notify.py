@@ -82,16 +82,16 @@ def test_scope_is_stored_and_shown(notify: Notify, ada: Person) -> None:
 def test_receivers_hook_applies_to_inbox_and_deliveries(
     app: Flask, notify: Notify, ada: Person, bob: Person
 ) -> None:
-    asked: list[Any] = []
+    requested: list[Any] = []
 
     def only_bob(accounts: list[Any], session: Any) -> list[Any]:
-        asked.extend(account.email for account in accounts)
+        requested.extend(account.email for account in accounts)
         return [account for account in accounts if account.id == bob.id] * 2
 
     with app.app_context():
         current_frontdesk.hooks.add("receivers", only_bob)
     notify(channels=["inapp", "email"])
-    assert asked == [ada.email, bob.email]
+    assert requested == [ada.email, bob.email]
     assert receivers(app) == [bob.id]
     with app.app_context():
         assert current_frontdesk.session.scalars(select(Delivery.receiver_id)).all() == [bob.id]
@@ -100,11 +100,11 @@ def test_receivers_hook_applies_to_inbox_and_deliveries(
 def test_failing_hook_sends_nothing(
     app: Flask, notify: Notify, ada: Person, engine: ManualEngine
 ) -> None:
-    def refuse(accounts: list[Any], session: Any) -> list[Any]:
+    def reject(accounts: list[Any], session: Any) -> list[Any]:
         raise ValueError("not today")
 
     with app.app_context():
-        current_frontdesk.hooks.add("receivers", refuse)
+        current_frontdesk.hooks.add("receivers", reject)
     with pytest.raises(ValueError, match="not today"):
         notify(channels=["inapp", "email"])
     assert receivers(app) == []
@@ -182,8 +182,8 @@ def test_admin_route_without_an_account_model_is_a_501(
     db = SQLAlchemy(app)
     Frontdesk().init_app(app, db, account_model=model)
     app.register_blueprint(admin_notifications, url_prefix="/admin/notifications")
-    answer = Api(app, "").post("/admin/notifications", 500, json={})
-    assert answer.detail == "Account model is not configured"
+    response = Api(app, "").post("/admin/notifications", 500, json={})
+    assert response.detail == "Account model is not configured"
     assert "account_model=" in caplog.text
 
 

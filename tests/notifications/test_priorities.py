@@ -38,8 +38,8 @@ class Office:
     def mails_before(self, receiver: str, asking: Callable[[], tuple[int, Any]]) -> int:
         """Return the number of emails between the response and this email."""
         begin = len(self.sink.received)
-        status, answer = asking()
-        assert status < 300, answer
+        status, response = asking()
+        assert status < 300, response
         answered = len(self.sink.received)
         within(30, lambda: receiver in self.sink.receivers[begin:])
         return begin + self.sink.receivers[begin:].index(receiver) - answered

@@ -93,8 +93,8 @@ class TestWithoutConfiguration:
 
 
 def test_unknown_channel_is_rejected(admin: Api) -> None:
-    answer = admin.post(f"{PATH}/reach", 422, json={"channels": ["pigeon"]})
-    assert answer.json["errors"][0]["message"] == "Not a channel: pigeon"
+    response = admin.post(f"{PATH}/reach", 422, json={"channels": ["pigeon"]})
+    assert response.json["errors"][0]["message"] == "Not a channel: pigeon"
 
 
 def test_reach_equals_the_sent_deliveries(
@@ -114,17 +114,17 @@ def test_reach_equals_the_sent_deliveries(
 
 def test_empty_and_unknown_receivers_are_rejected(admin: Api) -> None:
     for ids, message in (([], "The list is empty"), ([4711], "No account has the id")):
-        answer = admin.post(
+        response = admin.post(
             f"{PATH}/reach", 422, json={"channels": ["inapp"], "account_receiver_ids": ids}
         )
-        assert message in str(answer.json["errors"])
+        assert message in str(response.json["errors"])
 
 
 def test_failed_deliveries_are_listed_and_retried(
     admin: Api, people: list[Person], sink: Sink, engine: ManualEngine
 ) -> None:
-    refused = "550 5.1.1 no such mailbox"
-    sink.receiver_answer = lambda to: refused if to == people[1].email else None
+    rejected = "550 5.1.1 no such mailbox"
+    sink.receiver_answer = lambda to: rejected if to == people[1].email else None
     data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp", "email"]}
     sent = admin.post(f"{PATH}/", 201, json={"data": data}).json
     engine.deliver()

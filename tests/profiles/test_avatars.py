@@ -128,8 +128,8 @@ def test_format_is_detected_from_the_content(api: Api, kind: str) -> None:
 
 @for_each("data", [b"", SVG, b"GIF89a<script>", plain("PNG")[:60], plain("BMP"), b"\0" * 1000])
 def test_invalid_picture_is_rejected(api: Api, folder: Path, data: bytes) -> None:
-    answer = send(api, data, 422)
-    assert answer.faults == ["files:avatar"]
+    response = send(api, data, 422)
+    assert response.faults == ["files:avatar"]
     assert api.get("/profiles").json["avatar"] is None
     assert stored(folder) == []
 
@@ -151,8 +151,8 @@ def test_too_large_file_is_rejected(api: Api, folder: Path) -> None:
     send(api, whole.ljust(5 * 1024 * 1024, b"\0"))
     stored_avatar = stored(folder)
     for size in (5 * 1024 * 1024 + 1, 6 * 1024 * 1024, 12 * 1024 * 1024):
-        answer = send(api, whole.ljust(size, b"\0"), 413)
-        assert answer.json["code"] == "too_large"
+        response = send(api, whole.ljust(size, b"\0"), 413)
+        assert response.json["code"] == "too_large"
     assert stored(folder) == stored_avatar
 
 
@@ -194,8 +194,8 @@ def test_missing_pillow_is_reported_and_logged(
 ) -> None:
     picture = plain("PNG")
     monkeypatch.setitem(sys.modules, "PIL", None)
-    answer = send(api, picture, 501)
-    assert answer.json["code"] == "avatars_unsupported"
+    response = send(api, picture, 501)
+    assert response.json["code"] == "avatars_unsupported"
     assert "pip install 'flask-frontdesk[avatars]'" in caplog.text
     assert api.put("/profiles", json={"avatar": FOREIGN}).json["avatar"] == FOREIGN
     assert stored(folder) == []
@@ -326,9 +326,9 @@ def use(app: Flask, store: FileStore) -> None:
 def test_unavailable_store_is_a_503(app: Flask, api: Api) -> None:
     stored_avatar = send(api, plain("PNG")).json["avatar"]
     use(app, BrokenStore())
-    answer = send(api, plain("PNG"), 503)
-    assert answer.detail == "The file storage is out of reach"
-    assert answer.headers["Retry-After"]
+    response = send(api, plain("PNG"), 503)
+    assert response.detail == "The file storage is out of reach"
+    assert response.headers["Retry-After"]
     assert Api(app).get(path_of(stored_avatar), 503).headers["Cache-Control"] == "no-store"
     assert api.get("/profiles").json["avatar"] == stored_avatar
 

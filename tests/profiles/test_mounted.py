@@ -88,9 +88,9 @@ def api(host: Flask) -> Api:
 def test_workspaces_are_not_created_by_default(api: Api) -> None:
     assert api.get("/teams").json == []
     form = {"username": "ada@example.com", "password": PASSWORD}
-    answer = api.post("/login", data=form).json
-    assert answer["user"] is None
-    assert "workspaces" not in answer
+    response = api.post("/login", data=form).json
+    assert response["user"] is None
+    assert "workspaces" not in response
 
 
 def test_application_can_enable_workspaces(
@@ -101,9 +101,9 @@ def test_application_can_enable_workspaces(
     with host.app_context():
         service(Accounts).create("ada@example.com", PASSWORD)
     form = {"username": "ada@example.com", "password": PASSWORD}
-    answer = Api(host, "/in").post("/login", data=form).json
-    assert [workspace["slug"] for workspace in answer["workspaces"]] == ["ada"]
-    assert answer["user"]["type"] == "owner"
+    response = Api(host, "/in").post("/login", data=form).json
+    assert [workspace["slug"] for workspace in response["workspaces"]] == ["ada"]
+    assert response["user"]["type"] == "owner"
 
 
 def test_members_can_be_managed(api: Api, host: Flask) -> None:

@@ -176,8 +176,8 @@ def test_returned_profile_can_be_sent_back(api: Api) -> None:
 
 
 def test_second_create_is_rejected(api: Api) -> None:
-    answer = api.post("/profiles", 409, json={**ADA, "first_name": "Another"})
-    assert answer.detail == "Profile already exists"
+    response = api.post("/profiles", 409, json={**ADA, "first_name": "Another"})
+    assert response.detail == "Profile already exists"
     assert api.get("/profiles").json["first_name"] == "Ada"
 
 
@@ -190,8 +190,8 @@ def test_delete_returns_the_deleted_profile(api: Api) -> None:
     profile = api.get("/profiles").json
     assert api.delete("/profiles").json == profile
     for method in ("GET", "PUT", "DELETE"):
-        answer = api.send(method, "/profiles", 404, json={})
-        assert answer.detail == "Profile not found"
+        response = api.send(method, "/profiles", 404, json={})
+        assert response.detail == "Profile not found"
     assert api.post("/profiles", json=ADA).json["id"] > profile["id"]
 
 
@@ -369,8 +369,8 @@ def test_user_cannot_update_or_detect_other_profiles(
     bobs = person("bob").api()
     for account_id in (ada.id, 999, BEYOND):
         for body in ({"json": {"city": "X"}}, {"data": "not json"}):
-            answer = bobs.put(f"/profiles/{account_id}", 403, **body)
-            assert answer.detail == "Not authorized"
+            response = bobs.put(f"/profiles/{account_id}", 403, **body)
+            assert response.detail == "Not authorized"
     assert api.get("/profiles").json["city"] is None
 
 
@@ -393,8 +393,8 @@ def test_every_route_requires_an_active_account(ada: Person, method: str, path: 
     api = ada.api()
     ada.change(status="inactive")
     for prefix in ("", "/ada", "/nowhere"):
-        answer = api.send(method, prefix + path, 401, data="not json")
-        assert answer.detail == "The account is inactive"
+        response = api.send(method, prefix + path, 401, data="not json")
+        assert response.detail == "The account is inactive"
     ada.change(status="active")
 
 

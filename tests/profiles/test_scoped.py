@@ -65,10 +65,10 @@ def test_members_see_each_other(olga: Person, sven: Person, scope: str) -> None:
     owner_api = olga.api()
     owner_api.post("/workspaces/north/members", json={"email": sven.email, "type": "guest"})
     guest = sven.api()
-    answer = ask(guest, scope, "north", "GET", f"/profiles/{olga.id}", 200)
-    assert answer.json["first_name"] == "olga"
-    answer = ask(owner_api, scope, "north", "GET", f"/profiles/{sven.id}", 200)
-    assert answer.json["first_name"] == "sven"
+    response = ask(guest, scope, "north", "GET", f"/profiles/{olga.id}", 200)
+    assert response.json["first_name"] == "olga"
+    response = ask(owner_api, scope, "north", "GET", f"/profiles/{sven.id}", 200)
+    assert response.json["first_name"] == "sven"
 
 
 @by_path_and_header
@@ -89,14 +89,14 @@ def test_admin_changes_only_members_profiles(
 ) -> None:
     admin = person("admin", role="admin")
     api = admin.api()
-    answer = ask(api, scope, "north", "PUT", f"/profiles/{olga.id}", 403, json={})
-    assert answer.detail == OUTSIDE
+    response = ask(api, scope, "north", "PUT", f"/profiles/{olga.id}", 403, json={})
+    assert response.detail == OUTSIDE
     olga.api().post("/workspaces/north/members", json={"email": admin.email})
     body = {"city": "Oslo"}
-    answer = ask(api, scope, "north", "PUT", f"/profiles/{olga.id}", 200, json=body)
-    assert answer.json["city"] == "Oslo"
-    answer = ask(api, scope, "north", "PUT", f"/profiles/{sven.id}", 404, json=body)
-    assert answer.detail == "Profile not found"
+    response = ask(api, scope, "north", "PUT", f"/profiles/{olga.id}", 200, json=body)
+    assert response.json["city"] == "Oslo"
+    response = ask(api, scope, "north", "PUT", f"/profiles/{sven.id}", 404, json=body)
+    assert response.detail == "Profile not found"
     assert sven.api().get("/profiles").json["city"] is None
 
 
@@ -106,10 +106,10 @@ def test_outsider_is_rejected_before_the_body_is_read(
     olga: Person, sven: Person, scope: str, method: str, path: str
 ) -> None:
     api = sven.api()
-    answer = ask(api, scope, "north", method, path, 403, data="not json")
-    assert answer.detail == OUTSIDE
-    answer = ask(api, scope, "nowhere", method, path, 404, data="not json")
-    assert answer.detail == "Workspace not found"
+    response = ask(api, scope, "north", method, path, 403, data="not json")
+    assert response.detail == OUTSIDE
+    response = ask(api, scope, "nowhere", method, path, 404, data="not json")
+    assert response.detail == "Workspace not found"
     assert sven.api().get("/profiles").json["first_name"] == "sven"
 
 
@@ -118,8 +118,8 @@ def test_outsider_is_rejected_before_the_body_is_read(
 def test_inactive_membership_is_rejected(
     suspended: Person, scope: str, method: str, path: str
 ) -> None:
-    answer = ask(suspended.api(), scope, "north", method, path, 401, data="not json")
-    assert answer.detail == "User is not active"
+    response = ask(suspended.api(), scope, "north", method, path, 401, data="not json")
+    assert response.detail == "User is not active"
 
 
 @by_path_and_header
@@ -129,8 +129,8 @@ def test_own_profile_is_the_same_in_every_workspace(olga: Person, scope: str) ->
     for slug in ("north", "olga", "current", "default"):
         assert ask(api, scope, slug, "GET", "/profiles", 200).json == own
         assert ask(api, scope, slug, "GET", f"/profiles/{olga.id}", 200).json == own
-    answer = ask(api, scope, "north", "PUT", "/profiles", 200, json={"city": "Oslo"})
-    assert answer.json["city"] == "Oslo"
+    response = ask(api, scope, "north", "PUT", "/profiles", 200, json={"city": "Oslo"})
+    assert response.json["city"] == "Oslo"
     assert ask(api, scope, "north", "DELETE", "/profiles", 200).json["city"] == "Oslo"
     assert ask(api, scope, "north", "POST", "/profiles", 200, json=ADA).json["city"] is None
 
@@ -148,8 +148,8 @@ def test_path_takes_precedence_over_the_header(olga: Person, sven: Person) -> No
 
 @for_each("value", ["", " "])
 def test_empty_header_is_no_workspace(olga: Person, value: str) -> None:
-    answer = olga.api().get("/profiles", 404, headers={"X-Workspace": value})
-    assert answer.detail == "No workspace specified."
+    response = olga.api().get("/profiles", 404, headers={"X-Workspace": value})
+    assert response.detail == "No workspace specified."
 
 
 @for_each("slug", ["NORTH", "no%00rth", "x" * 300, "%2e%2e", "profiles", "admin"])
@@ -184,5 +184,5 @@ def test_former_member_is_not_found(olga: Person, sven: Person, scope: str) -> N
 @by_path_and_header
 def test_unknown_ids_are_not_found(olga: Person, scope: str) -> None:
     for account_id in (0, -1, 999, 2**63, BEYOND):
-        answer = ask(olga.api(), scope, "north", "GET", f"/profiles/{account_id}", 404)
-        assert answer.detail == "Profile not found"
+        response = ask(olga.api(), scope, "north", "GET", f"/profiles/{account_id}", 404)
+        assert response.detail == "Profile not found"

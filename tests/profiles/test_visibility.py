@@ -52,9 +52,9 @@ def make_member(app: Flask, slug: str, of: Person, status: str = "active") -> No
 def check_access(reader: Person, of: Person, slug: str, status: int) -> None:
     """Check access without a workspace, and within a workspace of both members."""
     for prefix in ("", f"/{slug}"):
-        answer = reader.api().get(f"{prefix}/profiles/{of.id}", status)
+        response = reader.api().get(f"{prefix}/profiles/{of.id}", status)
         if status == 404:
-            assert answer.detail == NOT_FOUND
+            assert response.detail == NOT_FOUND
 
 
 @set_to("workspaces")
@@ -176,8 +176,8 @@ def test_admin_cannot_change_a_roots_profile(
     admin = person("boss", role="admin")
     make_member(app, "chief", admin)
     for prefix in ("", "/chief"):
-        answer = admin.api().put(f"{prefix}/profiles/{root.id}", 403, **change)
-        assert answer.detail == "Not authorized"
+        response = admin.api().put(f"{prefix}/profiles/{root.id}", 403, **change)
+        assert response.detail == "Not authorized"
     assert root.api().get("/profiles").json["city"] is None
 
 

@@ -108,9 +108,9 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
     pages = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
     own = {page for page in pages if page.parent.name == "decisions"}
     own -= {Path("decisions/README.md")}
-    wanted = {page.with_suffix(".html").as_posix() for page in pages - own}
-    assert len(wanted) > 60
-    assert wanted - listed - {"index.html"} == set()
+    expected = {page.with_suffix(".html").as_posix() for page in pages - own}
+    assert len(expected) > 60
+    assert expected - listed - {"index.html"} == set()
     for page in own:
         assert f'href="{page.stem}.html"' in (site / page.parent / "README.html").read_text()
 
@@ -146,8 +146,8 @@ def test_search_answers_questions_within_its_first_three_results(site: Path) -> 
         text=True,
         check=True,
     )
-    answers = [json.loads(line)[:3] for line in done.stdout.splitlines()]
-    found = [[address.partition("#")[0] for address in answer] for answer in answers]
+    responses = [json.loads(line)[:3] for line in done.stdout.splitlines()]
+    found = [[address.partition("#")[0] for address in response] for response in responses]
     pairs = zip(QUESTIONS.items(), found, strict=True)
     assert [(question, pages) for (question, page), pages in pairs if page not in pages] == []
 

@@ -43,8 +43,8 @@ def visitor(app: Flask, mails: MailOutbox) -> Visitor:
 def test_registration_is_closed_by_default(make_app: MakeApp, mails: MailOutbox) -> None:
     visitor = Visitor(make_app(), mails)
     for body in ({}, {"email": ADA, "password": visitor.password}):
-        answer = visitor.api.post("/registration", 403, json=body)
-        assert answer.json["code"] == "registration_closed"
+        response = visitor.api.post("/registration", 403, json=body)
+        assert response.json["code"] == "registration_closed"
     assert mails.sent == []
 
 
@@ -52,8 +52,8 @@ def test_registered_visitor_verifies_the_email_and_signs_in(visitor: Visitor) ->
     registered: list[Any] = []
     listen_to(visitor.app, "account-registered", lambda account, _: registered.append(account))
     assert visitor.register().json == {"message": "Check your email to finish registering"}
-    answer = visitor.log_in(400)
-    assert (answer.detail, answer.json["code"]) == ("Inactive account", "email_not_verified")
+    response = visitor.log_in(400)
+    assert (response.detail, response.json["code"]) == ("Inactive account", "email_not_verified")
     assert registered == []
     visitor.verify(visitor.mailed()[0])
     assert [account.email for account in registered] == [ADA]
@@ -71,13 +71,13 @@ def test_known_and_unknown_emails_get_the_same_response(
 ) -> None:
     person("grace")
     person("mary", status="suspended")
-    answers = []
+    responses = []
     for name in ("ada", "grace", "mary"):
         visitor.email = f"{name}@example.com"
-        answer = visitor.register()
-        headers = {key: value for key, value in answer.headers.items() if key != "X-Request-ID"}
-        answers.append((answer.response.data, {**headers, "Date": ""}))
-    assert answers[0] == answers[1] == answers[2]
+        response = visitor.register()
+        headers = {key: value for key, value in response.headers.items() if key != "X-Request-ID"}
+        responses.append((response.response.data, {**headers, "Date": ""}))
+    assert responses[0] == responses[1] == responses[2]
     mails.assert_sent("ada@example.com", "confirm your email address")
     for name in ("grace", "mary"):
         mails.assert_sent(f"{name}@example.com", "you already have an account", "has changed")
@@ -95,8 +95,8 @@ def test_known_and_unknown_emails_cause_the_same_writes(
     with app.app_context():
         service(Accounts).create("grace@example.com", SECRET_WORD)
     addresses = (ADA, "grace@example.com", "eve@example.org")
-    unknown, known, refused = (count_writes(Visitor(app, mails, email)) for email in addresses)
-    assert unknown == known == refused
+    unknown, known, rejected = (count_writes(Visitor(app, mails, email)) for email in addresses)
+    assert unknown == known == rejected
     assert unknown["accounts"] == 1
     assert len(mails) == 3
 
@@ -137,8 +137,8 @@ def test_concurrent_registrations_create_one_account_without_rate_limits(
 ) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__RATE_LIMITS_ENABLED="false")
     visitors = [Visitor(app, mails) for _ in range(8)]
-    answers = run_concurrently(*(lambda each=each: each.register().status for each in visitors))
-    assert answers == [202] * 8
+    responses = run_concurrently(*(lambda each=each: each.register().status for each in visitors))
+    assert responses == [202] * 8
     assert emails(app) == [ADA]
 
 
@@ -188,8 +188,8 @@ def test_invalid_registration_is_a_422(
 def test_registrations_per_ip_address_are_limited(make_app: MakeApp, mails: MailOutbox) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__REGISTRATION_ADDRESS_LIMIT="2 per hour")
     for name, status in (("ada", 202), ("grace", 202), ("mary", 429)):
-        answer = Visitor(app, mails, f"{name}@example.com").register(status)
-    assert int(answer.headers["Retry-After"]) > 0
+        response = Visitor(app, mails, f"{name}@example.com").register(status)
+    assert int(response.headers["Retry-After"]) > 0
     assert len(emails(app)) == 2
 
 
@@ -259,5 +259,5 @@ def test_additional_field_of_the_applications_schema_is_stored(mails: MailOutbox
     )
     visitor = Visitor(host, mails, prefix="")
     assert visitor.register(422).faults == ["json:phone"]
-    answer = visitor.register(201, phone="+44 20 7946 0000").json
-    assert answer["account"]["phone"] == "+442079460000"
+    response = visitor.register(201, phone="+44 20 7946 0000").json
+    assert response["account"]["phone"] == "+442079460000"

@@ -64,8 +64,8 @@ def test_link_can_be_opened_twice(visitor: Visitor) -> None:
     for event in ("account-registered", "email-verified"):
         listen_to(visitor.app, event, lambda account, _: notified.append(account.email))
     token, _ = visitor.mailed()
-    answers = run_concurrently(*[lambda: visitor.verify(token).status] * 6)
-    assert answers == [200] * 6
+    responses = run_concurrently(*[lambda: visitor.verify(token).status] * 6)
+    assert responses == [200] * 6
     visitor.verify(token)
     assert notified.count(ADA) >= 2
     with visitor.app.app_context():
@@ -106,11 +106,11 @@ def test_email_is_sent_again_with_the_same_response_for_unknown_emails(
     person("grace")
     first, code = visitor.mailed()
     clock.step(minutes=2)
-    answers = [
+    responses = [
         visitor.api.post("/email-verification/mail", 202, json={"email": email}).response.data
         for email in (ADA, "grace@example.com", "unknown@example.com")
     ]
-    assert len(set(answers)) == 1
+    assert len(set(responses)) == 1
     assert [mail.to for mail in visitor.mails.sent] == [ADA, ADA]
     visitor.verify(code, 400, email=ADA)
     visitor.verify(first)
@@ -159,8 +159,8 @@ def test_registration_with_an_invitation_joins_the_workspace(
     eve = Visitor(app, mails, "eve@example.com")
     assert eve.register(403, invitation=team.secret(ADA)).json["code"] == "other_address"
     assert visitor.register(400, invitation="no such secret").detail == "Invalid token"
-    answer = visitor.register(201, invitation=team.secret(ADA)).json
-    api = Api(app, token=answer["access_token"])
+    response = visitor.register(201, invitation=team.secret(ADA)).json
+    api = Api(app, token=response["access_token"])
     assert api.get("/workspaces/team").json["type"] == "admin"
     assert api.get("/invitations").json == []
     visitor.register(400, invitation=team.secret(ADA))

@@ -156,9 +156,9 @@ def test_requests_fail_fast_while_postgresql_is_silent(
     deployment: Deployment, running: Ledger
 ) -> None:
     deployment.database_proxy.silent = True
-    refused = wait_for_detection()
-    assert running.statuses("account", refused) == {503}
-    assert running.slowest("account", refused) < 1, "requests wait for a silent database"
+    rejected = wait_for_detection()
+    assert running.statuses("account", rejected) == {503}
+    assert running.slowest("account", rejected) < 1, "requests wait for a silent database"
     deployment.database_proxy.restore()
     wait_for_recovery(running, "account")
     wait_for_recovery(running, "write")

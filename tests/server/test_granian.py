@@ -69,7 +69,9 @@ def send(server: Server, sent: bytes) -> bytes:
 @pytest.fixture(scope="module")
 def responses(server: Server) -> dict[str, bytes]:
     """Send all requests at once, because incomplete requests last until their timeout."""
-    asked = {name: sent for name, (sent, _) in CORPUS.items() if name != "a body that never comes"}
+    requested = {
+        name: sent for name, (sent, _) in CORPUS.items() if name != "a body that never comes"
+    }
 
     def response(sent: bytes) -> bytes:
         try:
@@ -77,8 +79,8 @@ def responses(server: Server) -> dict[str, bytes]:
         except ConnectionResetError:
             return b""  # hyper closed the connection before the whole request was sent
 
-    with ThreadPoolExecutor(len(asked)) as pool:
-        return dict(zip(asked, pool.map(response, asked.values()), strict=True))
+    with ThreadPoolExecutor(len(requested)) as pool:
+        return dict(zip(requested, pool.map(response, requested.values()), strict=True))
 
 
 def test_malformed_request_is_rejected_once(responses: dict[str, bytes]) -> None:
@@ -88,8 +90,8 @@ def test_malformed_request_is_rejected_once(responses: dict[str, bytes]) -> None
     }
     assert {name for name, found in statuses.items() if not found} <= NO_RESPONSE
     assert {name for name, found in statuses.items() if len(found) > 1} == set()
-    refused = [found for name, found in statuses.items() if found and name not in ACCEPTED]
-    assert {found[0] // 100 for found in refused} == {4}
+    rejected = [found for name, found in statuses.items() if found and name not in ACCEPTED]
+    assert {found[0] // 100 for found in rejected} == {4}
 
 
 @pytest.mark.parametrize(

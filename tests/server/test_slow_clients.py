@@ -126,8 +126,8 @@ def test_late_reader_gets_every_response(server: Server) -> None:
         connection.shutdown(socket.SHUT_WR)
         time.sleep(1)
         received = connection.makefile("rb").read()
-    answers = received.split(b"HTTP/1.1 200 OK\r\n")[1:]
-    bodies = [json.loads(answer.partition(b"\r\n\r\n")[2]) for answer in answers]
+    responses = received.split(b"HTTP/1.1 200 OK\r\n")[1:]
+    bodies = [json.loads(response.partition(b"\r\n\r\n")[2]) for response in responses]
     assert [body["openapi"] for body in bodies] == ["3.1.0"] * 100
 
 
@@ -174,9 +174,9 @@ def test_oversized_body_closes_the_connection(server: Server, framing: bytes) ->
     head = b"PUT /api/v1/profiles/avatar HTTP/1.1\r\nHost: x\r\n" + framing + b"\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(head + b"6acfc0\r\n" + b"x" * 6_500_000)
-        answer = connection.makefile("rb").read()
-    assert answer.startswith(b"HTTP/1.1 401 ")
-    assert b"\r\nConnection: close\r\n" in answer
+        response = connection.makefile("rb").read()
+    assert response.startswith(b"HTTP/1.1 401 ")
+    assert b"\r\nConnection: close\r\n" in response
 
 
 def test_full_worker_closes_the_connection_nearest_to_its_timeout(

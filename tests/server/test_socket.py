@@ -109,9 +109,9 @@ def keep_alive_connection(port: int) -> Iterator[Callable[[], int]]:
     def ask() -> int:
         try:
             connection.request("GET", "/api/v1/tasks/")
-            answer = connection.getresponse()
-            answer.read()
-            return answer.status
+            response = connection.getresponse()
+            response.read()
+            return response.status
         except (OSError, http.client.HTTPException):
             connection.close()
             return NO_RESPONSE

@@ -87,9 +87,9 @@ def test_unknown_id_is_not_found(api: Api, task_id: str) -> None:
 
 
 def test_all_validation_errors_are_returned(api: Api) -> None:
-    answer = api.post("/tasks/", 422, json={"title": "x\0", "done": "yes", "priority": "p" * 51})
-    assert answer.detail == "Validation error"
-    assert answer.faults == ["json:title", "json:done", "json:priority"]
+    response = api.post("/tasks/", 422, json={"title": "x\0", "done": "yes", "priority": "p" * 51})
+    assert response.detail == "Validation error"
+    assert response.faults == ["json:title", "json:done", "json:priority"]
 
 
 def test_list_works_without_trailing_slash(api: Api) -> None:
@@ -131,9 +131,9 @@ def test_new_owners_share_the_create_limit_of_their_ip_address(make_app: MakeApp
     api = Api(make_app())
     for number in range(300):
         create_as(api, f"owner-{number}")
-    refused = create_as(api, "owner-300", 429)
-    assert refused.json["code"] == "too_many_tasks"
-    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    rejected = create_as(api, "owner-300", 429)
+    assert rejected.json["code"] == "too_many_tasks"
+    assert 0 < int(rejected.headers["Retry-After"]) <= 60
     assert api.get("/tasks/", headers={"X-Owner": "owner-300"}).json == []
     create_as(api, "owner-300", address="198.51.100.8")
 
@@ -180,7 +180,7 @@ def test_no_task_is_created_while_the_state_store_is_unavailable(
         raise KeystoreUnavailable
 
     monkeypatch.setattr(keystore, "count", fail)
-    refused = create_as(Api(app), "a", 503)
-    assert refused.json["code"] == "keystore_unavailable"
-    assert "Retry-After" in refused.headers
+    rejected = create_as(Api(app), "a", 503)
+    assert rejected.json["code"] == "keystore_unavailable"
+    assert "Retry-After" in rejected.headers
     assert Api(app).get("/tasks/", headers={"X-Owner": "a"}).json == []

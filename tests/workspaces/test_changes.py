@@ -50,13 +50,13 @@ def test_taken_or_reserved_slug_is_rejected(api: Api) -> None:
 
 def test_concurrent_changes_to_one_slug_succeed_once(api: Api) -> None:
     api.post("/workspaces", json={"name": "Meadow"})
-    answers = run_concurrently(
+    responses = run_concurrently(
         *(
             request(api, "PATCH", f"/workspaces/{slug}", json={"slug": "pasture"})
             for slug in ("garden", "meadow")
         )
     )
-    assert answers == [200, 409]
+    assert responses == [200, 409]
 
 
 def test_managers_change_and_only_owners_delete(api: Api, ada: Person, person: MakePerson) -> None:
@@ -88,8 +88,8 @@ def test_deleting_removes_members_and_invitations(app: Flask, api: Api, person: 
 
 def test_deletion_requires_a_recent_sign_in(api: Api, clock: SteppingClock) -> None:
     clock.step(minutes=16)
-    refused = api.delete("/workspaces/garden", 401)
-    assert "max_age" in refused.headers["WWW-Authenticate"]
+    rejected = api.delete("/workspaces/garden", 401)
+    assert "max_age" in rejected.headers["WWW-Authenticate"]
     api.get("/workspaces/garden")
 
 

@@ -138,11 +138,11 @@ def test_access_by_type_and_status(
         body = {"email": ada.email, "type": membership[0], "status": membership[1]}
         olga.api().post("/workspaces/team/members", json=body)
     status, text = expected
-    answer = ada.api().get(f"/teams/team/{guard}", status)
-    assert status == 200 or answer.detail == text
+    response = ada.api().get(f"/teams/team/{guard}", status)
+    assert status == 200 or response.detail == text
     if status == 200:
         expected_type = membership[0] if membership and guard != "anonymous" else None
-        assert answer.json == {"workspace": "team", "type": expected_type}
+        assert response.json == {"workspace": "team", "type": expected_type}
 
 
 @for_each("guard", [name for name in BY_PATH if name != "anonymous"])
@@ -150,8 +150,8 @@ def test_all_decorators_except_anonymous_require_a_token(
     app: Flask, olga: Person, guard: str
 ) -> None:
     for slug in ("team", "nowhere", "current"):
-        answer = Api(app).get(f"/teams/{slug}/{guard}", 401)
-        assert answer.detail == "Could not validate credentials"
+        response = Api(app).get(f"/teams/{slug}/{guard}", 401)
+        assert response.detail == "Could not validate credentials"
 
 
 def test_anonymous_decorator_ignores_tokens(app: Flask, olga: Person) -> None:
@@ -200,8 +200,8 @@ def test_header_names_the_workspace(olga: Person) -> None:
     assert api.get("/head", 404).detail == "No workspace specified."
     assert api.get("/head", 404, headers={"X-Workspace": ""}).detail == "No workspace specified."
     for value in ("nowhere", "team,olga", "a\tb"):
-        answer = api.get("/head", 404, headers={"X-Workspace": value})
-        assert answer.detail == "Workspace not found"
+        response = api.get("/head", 404, headers={"X-Workspace": value})
+        assert response.detail == "Workspace not found"
 
 
 def test_header_and_path_parameter_names_are_configurable(olga: Person) -> None:
@@ -214,8 +214,8 @@ def test_header_and_path_parameter_names_are_configurable(olga: Person) -> None:
 
 
 def test_path_decorator_ignores_the_header(olga: Person, ada: Person) -> None:
-    answer = ada.api().get("/teams/team/active", 403, headers={"X-Workspace": "ada"})
-    assert answer.detail == "User not found in specified workspace"
+    response = ada.api().get("/teams/team/active", 403, headers={"X-Workspace": "ada"})
+    assert response.detail == "User not found in specified workspace"
     assert ada.api().get("/teams/ada/active", headers={"X-Workspace": "team"}).json == {
         "workspace": "ada",
         "type": "owner",

@@ -46,8 +46,8 @@ def test_quoted_message_is_escaped(team: Team, mails: MailOutbox) -> None:
     assert "&lt;b&gt;now&lt;/b&gt;<br>or never" in mails.last(GRACE).html
 
 
-def without(answer: dict[str, Any], *changing: str) -> dict[str, Any]:
-    return {**answer, **dict.fromkeys(changing)}
+def without(response: dict[str, Any], *changing: str) -> dict[str, Any]:
+    return {**response, **dict.fromkeys(changing)}
 
 
 def test_invitee_is_no_member_before_accepting(team: Team, ada: Person) -> None:
@@ -61,11 +61,11 @@ def test_invitee_is_no_member_before_accepting(team: Team, ada: Person) -> None:
 def test_adding_a_member_invites_known_and_unknown_emails_alike(
     team: Team, ada: Person, mails: MailOutbox
 ) -> None:
-    answers = {}
+    responses = {}
     for email in (ada.email, GRACE):
         body = {"email": email, "type": "guest"}
-        answers[email] = team.owner.post("/workspaces/team/members", json=body).json
-    known, unknown = answers.values()
+        responses[email] = team.owner.post("/workspaces/team/members", json=body).json
+    known, unknown = responses.values()
     assert without(known, "email", "created_at") == without(unknown, "email", "created_at")
     assert (known["id"], known["account_id"], known["status"]) == (None, None, "invited")
     assert [mail.text.count("as guest") for mail in mails.sent] == [1, 1]
@@ -111,8 +111,11 @@ def test_repeated_emails_are_invited_once(team: Team, mails: MailOutbox) -> None
 
 def test_existing_member_is_named_and_nothing_sent(team: Team, mails: MailOutbox) -> None:
     body = {"emails": [GRACE, team.olga.email]}
-    answer = team.owner.post(team.path, 409, json=body)
-    assert (answer.json["code"], answer.json["emails"]) == ("already_a_member", [team.olga.email])
+    response = team.owner.post(team.path, 409, json=body)
+    assert (response.json["code"], response.json["emails"]) == (
+        "already_a_member",
+        [team.olga.email],
+    )
     mails.assert_empty()
 
 
@@ -235,8 +238,8 @@ def test_invitations_per_hour_are_limited(
     app = make_app(WORKSPACES__INVITATIONS_PER_HOUR="3")
     team = make_team(lambda name: person(name, into=app), mails)
     team.invite("a@example.com", "b@example.com")
-    answer = team.owner.post(team.path, 429, json={"emails": ["c@example.com", "d@example.com"]})
-    assert 3000 < int(answer.headers["Retry-After"]) <= 3600
+    response = team.owner.post(team.path, 429, json={"emails": ["c@example.com", "d@example.com"]})
+    assert 3000 < int(response.headers["Retry-After"]) <= 3600
     # Rejected requests and repeated invitations do not count.
     team.owner.post(team.path, 409, json={"email": team.olga.email})
     team.invite("a@example.com")

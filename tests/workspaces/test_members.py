@@ -60,14 +60,14 @@ def test_member_is_added_by_email(team: Team, ada: Person) -> None:
 
 
 def test_unknown_email_is_not_found(team: Team) -> None:
-    answer = team.owner.post(team.path, 404, json={"email": "unknown@example.com"})
-    assert answer.detail == "Account not found"
+    response = team.owner.post(team.path, 404, json={"email": "unknown@example.com"})
+    assert response.detail == "Account not found"
 
 
 def test_existing_member_cannot_be_added_again(team: Team, ada: Person) -> None:
     team.admit(ada)
-    answer = team.owner.post(team.path, 409, json={"email": ada.email, "type": "guest"})
-    assert answer.detail == "Already a member of this workspace"
+    response = team.owner.post(team.path, 409, json={"email": ada.email, "type": "guest"})
+    assert response.detail == "Already a member of this workspace"
     assert team.types()["ada"] == "member"
 
 
@@ -128,8 +128,8 @@ def test_add_by_type(team: Team, person: MakePerson, actor: str, other: str, all
     api = team.admit(person(new_name("actor")), actor)
     name = new_name("other")
     body = {"email": person(name).email, "type": other}
-    answer = api.post(team.path, expect(allowed), json=body)
-    assert allowed or answer.detail == "Not authorized"
+    response = api.post(team.path, expect(allowed), json=body)
+    assert allowed or response.detail == "Not authorized"
     assert team.types().get(name) == (other if allowed else None)
 
 
@@ -140,8 +140,8 @@ def test_change_from_type(
     name = new_name("other")
     api, target = team.admit(person(new_name("actor")), actor), person(name)
     team.admit(target, other)
-    answer = api.patch(f"{team.path}/{target.id}", expect(allowed), json={"type": "guest"})
-    assert allowed or answer.detail == "Not authorized"
+    response = api.patch(f"{team.path}/{target.id}", expect(allowed), json={"type": "guest"})
+    assert allowed or response.detail == "Not authorized"
     assert team.types()[name] == ("guest" if allowed else other)
 
 
@@ -163,8 +163,8 @@ def test_remove_by_type(
     name = new_name("other")
     api, target = team.admit(person(new_name("actor")), actor), person(name)
     team.admit(target, other)
-    answer = api.delete(f"{team.path}/{target.id}", expect(allowed))
-    assert answer.json.get("email") == (target.email if allowed else None)
+    response = api.delete(f"{team.path}/{target.id}", expect(allowed))
+    assert response.json.get("email") == (target.email if allowed else None)
     assert (name in team.types()) is not allowed
 
 
@@ -210,8 +210,8 @@ def test_last_owner_cannot_go(
     team.admit(person("ada"), "admin")
     team.admit(person("sue"), "owner", "suspended")
     path = f"{team.path}/{team.olga.id}"
-    answer = team.owner.send(method, path, 409, json=body)
-    assert answer.detail == "A workspace needs an active owner"
+    response = team.owner.send(method, path, 409, json=body)
+    assert response.detail == "A workspace needs an active owner"
     assert team.types()["olga"] == "owner"
 
 
@@ -259,8 +259,8 @@ def test_admin_demoted_during_the_request_cannot_change_members(
     assert team.types()["other"] == "member"
 
 
-def not_found(answer: Answer) -> bool:
-    return answer.detail == "Member not found"
+def not_found(response: Answer) -> bool:
+    return response.detail == "Member not found"
 
 
 @for_each("account_id", [999, 0, -1, 2**31, 2**63 - 1, 2**63, BEYOND])
@@ -285,8 +285,8 @@ def test_members_without_rights_learn_nothing_about_accounts(
     guest, target = team.admit(person("guest"), "guest"), person("other")
     for account_id in (target.id, team.olga.id, 999, BEYOND):
         assert guest.delete(f"{team.path}/{account_id}", 403).detail == "Not authorized"
-        answer = guest.patch(f"{team.path}/{account_id}", 403, data="not json")
-        assert answer.detail == "Not authorized"
+        response = guest.patch(f"{team.path}/{account_id}", 403, data="not json")
+        assert response.detail == "Not authorized"
 
 
 def test_account_can_have_different_types_in_two_workspaces(team: Team, ada: Person) -> None:

@@ -26,9 +26,9 @@ def test_workspaces_per_day_are_limited(
     api.post("/workspaces", json=NEW)
     clock.step(hours=23)
     ada.api().post("/workspaces", json=NEW)
-    refused = ada.api().post("/workspaces", 429, json=NEW)
-    assert refused.json["code"] == "too_many_workspaces"
-    assert 3000 < int(refused.headers["Retry-After"]) <= 3600
+    rejected = ada.api().post("/workspaces", 429, json=NEW)
+    assert rejected.json["code"] == "too_many_workspaces"
+    assert 3000 < int(rejected.headers["Retry-After"]) <= 3600
     clock.step(hours=1)
     ada.api().post("/workspaces", json=NEW)
     ada.api().post("/workspaces", 429, json=NEW)
@@ -76,10 +76,10 @@ def test_login_lists_a_limited_number_including_the_current_workspace(
     ]
     assert slugs == ["ada", "garden-0", "garden-1"]
     api.put("/workspaces/current", json={"slug": "garden-4"})
-    answer = log_in(api, ada.email, ada.password).json
-    assert [each["slug"] for each in answer["workspaces"]] == ["ada", "garden-0", "garden-4"]
-    assert answer["current_workspace_id"] == answer["workspaces"][2]["id"]
-    assert answer["user"]["workspace_id"] == answer["current_workspace_id"]
+    response = log_in(api, ada.email, ada.password).json
+    assert [each["slug"] for each in response["workspaces"]] == ["ada", "garden-0", "garden-4"]
+    assert response["current_workspace_id"] == response["workspaces"][2]["id"]
+    assert response["user"]["workspace_id"] == response["current_workspace_id"]
 
 
 @pytest.mark.usefixtures("limit_of_three")
@@ -91,9 +91,9 @@ def test_left_current_workspace_is_replaced_by_the_first(app: Flask, ada: Person
     api = ada.api()
     api.put("/workspaces/current", json={"slug": "garden-3"})
     api.delete(f"/workspaces/garden-3/members/{ada.id}")
-    answer = log_in(api, ada.email, ada.password).json
-    assert [each["slug"] for each in answer["workspaces"]] == ["ada", "garden-0", "garden-1"]
-    assert answer["current_workspace_id"] == answer["workspaces"][0]["id"]
+    response = log_in(api, ada.email, ada.password).json
+    assert [each["slug"] for each in response["workspaces"]] == ["ada", "garden-0", "garden-1"]
+    assert response["current_workspace_id"] == response["workspaces"][0]["id"]
 
 
 def test_list_has_all_workspaces_in_pages(app: Flask, ada: Person) -> None:

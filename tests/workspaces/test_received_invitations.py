@@ -141,8 +141,8 @@ def test_token_declines_without_an_account(team: Team, api: Api) -> None:
 def test_token_is_only_valid_for_its_email(team: Team, person: MakePerson, ada: Person) -> None:
     team.invite(ADA)
     body = {"token": team.secret(ADA)}
-    answer = person("bob").api().post("/invitation/accept", 403, json=body)
-    assert answer.json["code"] == "other_address"
+    response = person("bob").api().post("/invitation/accept", 403, json=body)
+    assert response.json["code"] == "other_address"
     Api(ada.app).post("/invitation/accept", 401, json=body)
     assert (types(team), states(team)) == ({"olga": "owner"}, ["pending"])
 
@@ -180,12 +180,12 @@ def test_closed_invitation_cannot_be_accepted(
 @for_each("token", ["", "x", "x" * 3000, "a.b.c", None, 7])
 def test_malformed_token_is_rejected(api: Api, ada: Person, token: object) -> None:
     for path, caller in (("accept", ada.api()), ("decline", api)):
-        answer = caller.client.post(
+        response = caller.client.post(
             f"/api/v1/invitation/{path}",
             json={"token": token},
             headers={"Authorization": f"Bearer {caller.token}"} if caller.token else {},
         )
-        assert answer.status_code in (400, 422)
+        assert response.status_code in (400, 422)
 
 
 def test_tokens_for_other_purposes_are_rejected(team: Team, ada: Person) -> None:
@@ -223,8 +223,8 @@ def test_invitation_is_invalid_when_the_inviter_lost_the_right(
             service(Accounts).delete(service(Accounts).get(ivan.email))
     [invitation] = ada.api().get("/invitations").json
     for path in ("/invitation/accept", f"/invitations/{invitation['id']}/accept"):
-        answer = ada.api().post(path, 409, json={"token": team.secret(ADA)})
-        assert answer.json["code"] == "inviter_gone"
+        response = ada.api().post(path, 409, json={"token": team.secret(ADA)})
+        assert response.json["code"] == "inviter_gone"
     assert "ada" not in types(team)
 
 

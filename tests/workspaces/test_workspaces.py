@@ -125,14 +125,14 @@ def test_slug_suggestions_are_endless_and_valid() -> None:
     ["", "a", "a" * 64, "Garden", "gar_den", "gärden", "gar den", "a/b", "a\n", "٣٣", "a\0b"],
 )
 def test_malformed_slug_is_rejected(ada: Person, slug: str) -> None:
-    answer = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
-    assert answer.faults == ["json:slug"]
+    response = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
+    assert response.faults == ["json:slug"]
 
 
 @for_each("slug", ["current", "default", "admin", "profiles", "tasks", "idp"])
 def test_reserved_slug_is_rejected(ada: Person, slug: str) -> None:
-    answer = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
-    assert answer.json["errors"][0]["message"] == "This slug is reserved."
+    response = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
+    assert response.json["errors"][0]["message"] == "This slug is reserved."
 
 
 def test_paths_of_the_api_are_reserved_slugs(app: Flask) -> None:
@@ -174,8 +174,8 @@ def test_read_only_properties_are_ignored(ada: Person) -> None:
 
 def test_taken_slug_is_rejected(ada: Person, person: MakePerson) -> None:
     ada.api().post("/workspaces", json={"name": "Garden", "slug": "garden"})
-    answer = person("bob").api().post("/workspaces", 409, json={"name": "G", "slug": "garden"})
-    assert answer.detail == "A workspace with this slug already exists"
+    response = person("bob").api().post("/workspaces", 409, json={"name": "G", "slug": "garden"})
+    assert response.detail == "A workspace with this slug already exists"
 
 
 def test_concurrent_creations_with_one_slug_succeed_once(ada: Person) -> None:
@@ -225,13 +225,13 @@ def test_switching_changes_the_current_workspace(ada: Person) -> None:
 def test_switching_requires_an_active_membership(ada: Person, person: MakePerson) -> None:
     bob = person("bob")
     api, bobs = ada.api(), bob.api()
-    answer = api.put("/workspaces/current", 403, json={"slug": "bob"})
-    assert answer.detail == "User not found in specified workspace"
+    response = api.put("/workspaces/current", 403, json={"slug": "bob"})
+    assert response.detail == "User not found in specified workspace"
     bobs.post("/workspaces/bob/members", json={"email": ada.email, "status": "suspended"})
-    answer = api.put("/workspaces/current", 401, json={"slug": "bob"})
-    assert answer.detail == "User is not active"
-    answer = api.put("/workspaces/current", 404, json={"slug": "nowhere"})
-    assert answer.detail == "Workspace not found"
+    response = api.put("/workspaces/current", 401, json={"slug": "bob"})
+    assert response.detail == "User is not active"
+    response = api.put("/workspaces/current", 404, json={"slug": "nowhere"})
+    assert response.detail == "Workspace not found"
     assert api.put("/workspaces/current", 422, json={}).faults == ["json:slug"]
     assert api.get("/workspaces/current").json["slug"] == "ada"
 
@@ -253,8 +253,8 @@ def test_workspace_left_by_the_account_stays_current_and_inaccessible(
     bobs.post("/workspaces/bob/members", json={"email": ada.email})
     former = api.put("/workspaces/current", json={"slug": "bob"}).json
     bobs.delete(f"/workspaces/bob/members/{ada.id}")
-    answer = api.get("/workspaces/current", 403)
-    assert answer.detail == "User not found in specified workspace"
+    response = api.get("/workspaces/current", 403)
+    assert response.detail == "User not found in specified workspace"
     assert api.get("/account").json["current_workspace_id"] == former["id"]
     assert ada.api().get("/workspaces/current").json["slug"] == "ada"
 
@@ -282,15 +282,15 @@ def login(person: Person) -> Answer:
 
 
 def test_login_response_has_the_workspaces(ada: Person) -> None:
-    answer = login(ada).json
-    [workspace] = answer["workspaces"]
+    response = login(ada).json
+    [workspace] = response["workspaces"]
     assert workspace["slug"] == "ada"
-    assert answer["current_workspace_id"] == workspace["id"]
-    assert answer["account"]["current_workspace_id"] == workspace["id"]
-    user = answer["user"]
+    assert response["current_workspace_id"] == workspace["id"]
+    assert response["account"]["current_workspace_id"] == workspace["id"]
+    user = response["user"]
     assert (user["account_id"], user["workspace_id"]) == (ada.id, workspace["id"])
     assert (user["type"], user["status"]) == ("owner", "active")
-    claims = jwt.decode(answer["access_token"], SECRET, algorithms=["HS256"])
+    claims = jwt.decode(response["access_token"], SECRET, algorithms=["HS256"])
     assert (claims["user_id"], claims["workspace_id"]) == (user["id"], workspace["id"])
 
 
@@ -298,9 +298,9 @@ def test_login_keeps_the_current_workspace(ada: Person) -> None:
     api = ada.api()
     garden = api.post("/workspaces", json={"name": "Garden"}).json
     api.put("/workspaces/current", json={"slug": "garden"})
-    answer = login(ada).json
-    assert answer["current_workspace_id"] == garden["id"] == answer["user"]["workspace_id"]
-    assert [workspace["slug"] for workspace in answer["workspaces"]] == ["ada", "garden"]
+    response = login(ada).json
+    assert response["current_workspace_id"] == garden["id"] == response["user"]["workspace_id"]
+    assert [workspace["slug"] for workspace in response["workspaces"]] == ["ada", "garden"]
 
 
 @pytest.mark.parametrize("stored", [None, 999])
@@ -311,18 +311,18 @@ def test_login_replaces_a_missing_current_workspace_with_the_first(
         account = service(Accounts).get(ada.email)
         account.current_workspace_id = stored
         current_frontdesk.session.commit()
-    answer = login(ada).json
-    own = answer["workspaces"][0]["id"]
-    assert answer["current_workspace_id"] == own == answer["account"]["current_workspace_id"]
+    response = login(ada).json
+    own = response["workspaces"][0]["id"]
+    assert response["current_workspace_id"] == own == response["account"]["current_workspace_id"]
     assert ada.api().get("/account").json["current_workspace_id"] == own
 
 
 def test_account_without_workspace_can_sign_in(app: Flask, ada: Person) -> None:
     delete_directly(app, "ada")
-    answer = login(ada).json
-    assert (answer["user"], answer["workspaces"]) == (None, [])
-    assert answer["current_workspace_id"] is None
-    claims = jwt.decode(answer["access_token"], SECRET, algorithms=["HS256"])
+    response = login(ada).json
+    assert (response["user"], response["workspaces"]) == (None, [])
+    assert response["current_workspace_id"] is None
+    claims = jwt.decode(response["access_token"], SECRET, algorithms=["HS256"])
     assert (claims["user_id"], claims["workspace_id"]) == (None, None)
 
 
