@@ -146,7 +146,7 @@ class AccountAddressBook:
 
     def skip_reason(self, receiver: Receiver | None) -> str | None:
         if receiver is None:
-            return "The account is gone"
+            return "The account was deleted"
         if self.needs and not getattr(receiver, self.needs):
             return f"The account has no {self.needs}"
         return None

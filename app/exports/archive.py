@@ -97,8 +97,8 @@ def _file(name: object) -> str:
     if not isinstance(name, str):
         raise TypeError(f"The name of an exporter's file must be a string, not {name!r}")
     parts = (part.strip(" .") for part in re.split(r"[\\/]", _FORBIDDEN.sub("_", name)))
-    kept = "_".join(part for part in parts if part).encode("utf-8", "replace").decode()
-    stem, dot, ending = kept.rpartition(".")
-    if dot and len(kept) > _LONGEST_NAME:
-        kept = f"{stem[: _LONGEST_NAME - 10]}.{ending[:9]}"
-    return kept[:_LONGEST_NAME] or "file"
+    safe = "_".join(part for part in parts if part).encode("utf-8", "replace").decode()
+    stem, dot, ending = safe.rpartition(".")
+    if dot and len(safe) > _LONGEST_NAME:
+        safe = f"{stem[: _LONGEST_NAME - 10]}.{ending[:9]}"
+    return safe[:_LONGEST_NAME] or "file"

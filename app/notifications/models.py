@@ -109,8 +109,8 @@ class Expansion(Base):
         Id, ForeignKey("frontdesk_notifications.id", ondelete="CASCADE")
     )
     audience: Mapped[JsonObject] = mapped_column(JSON)
-    # The sending channels, and the message that goes out on them. Not a foreign key: both are
-    # deleted with the notification.
+    # The sending channels, and the message that they send. Not a foreign key: both are deleted with
+    # the notification.
     channels: Mapped[list[str]] = mapped_column(JSON)
     outgoing_id: Mapped[int | None] = mapped_column(Id)
     # The highest id of an account when the broadcast was sent, where ids are integers; and the last

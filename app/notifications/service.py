@@ -175,7 +175,7 @@ class Notifications:
             return _reach(receivers, {})
         channel = self.outbox.channels.get(name)
         if channel is None:
-            return _reach(0, {"Nothing here sends on this channel": receivers})
+            return _reach(0, {"No handler is registered for this channel": receivers})
         if (reason := channel.disabled_reason()) is not None:
             return _reach(0, {reason: receivers})
         entries, skip_reason = channel.address_book.entries(targets)

@@ -35,7 +35,7 @@ from .models import PROPERTIES, Profile
 _LATEST_BIRTH = timedelta(days=1)
 # Administrators see whole profiles.
 _MANAGERS = ("admin", "root")
-# The ids identify the profile, which the client has asked for.
+# The ids identify the profile that the client requests.
 _ALWAYS_SHOWN = frozenset(("id", "account_id"))
 
 

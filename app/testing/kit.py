@@ -138,5 +138,5 @@ class Kit:
         return self._recovery(email).token
 
     def _recovery(self, email: str) -> IssuedProof:
-        assert (RECOVERY, email) in self._proofs, f"{email} has asked for no password recovery"
+        assert (RECOVERY, email) in self._proofs, f"{email} has requested no password recovery"
         return self._proofs[RECOVERY, email]

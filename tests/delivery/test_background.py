@@ -11,10 +11,10 @@ from app.delivery.worker.background import Background
 def test_begin_waits_for_the_pause() -> None:
     worked = Event()
     background = Background("test", lambda: worked.set())
-    begun = time.monotonic()
+    start = time.monotonic()
     background.begin(0.2)
     assert worked.wait(5)
-    assert time.monotonic() - begun >= 0.2
+    assert time.monotonic() - start >= 0.2
     background.stop(5)
 
 

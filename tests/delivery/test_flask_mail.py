@@ -187,9 +187,9 @@ def test_certificate_of_unknown_authority_is_rejected(
 
 def test_applications_flask_mail_is_kept() -> None:
     host, db = plain_app(**MAIL)
-    theirs = Mail(host)
+    application_mail = Mail(host)
     Frontdesk().init_app(host, db, settings=HostSettings())
-    assert host.extensions["mail"] is theirs.state
+    assert host.extensions["mail"] is application_mail.state
 
 
 @pytest.mark.parametrize("config", [{"TESTING": True}, {"MAIL_SUPPRESS_SEND": True}])
@@ -204,16 +204,16 @@ def test_suppressed_message_is_recorded_and_not_sent(sink: Sink, config: dict[st
 def test_sent_emails_emit_the_signal(
     host: Flask, sink: Sink, transactional: BackgroundMail
 ) -> None:
-    told: list[tuple[Any, Message]] = []
+    signals: list[tuple[Any, Message]] = []
 
     def listen(sender: Flask, message: Message) -> None:
-        told.append((sender, message))
+        signals.append((sender, message))
 
     with email_dispatched.connected_to(listen):
         transactional.send_soon(Email("ada@example.com", "Hello", "Hi", "<p>Hi</p>"))
         sink.wait_for(1)
         assert transactional.flush(5)
-    ((sender, message),) = told
+    ((sender, message),) = signals
     assert sender is host
     assert (message.subject, message.recipients) == ("Hello", ["ada@example.com"])
     assert (message.body, message.html) == ("Hi", "<p>Hi</p>")

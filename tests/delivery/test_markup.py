@@ -59,8 +59,8 @@ def test_url_cannot_break_out_of_its_link() -> None:
 def test_text_survives_the_round_trip(text: str) -> None:
     without_links = re.sub(r"</?a\b[^>]*>", "", linked(text))
     assert set(re.findall(r"<[^>]*>", without_links)) <= {"<br>"}
-    said = "".join(text_of(f"<p>{linked(text)}</p>").split())
-    assert said == "".join(text.split())
+    converted = "".join(text_of(f"<p>{linked(text)}</p>").split())
+    assert converted == "".join(text.split())
 
 
 @pytest.mark.parametrize(

@@ -118,11 +118,11 @@ def test_concurrent_first_processes_share_the_secret(app: Flask, clock: Stepping
 def test_transactional_email_has_a_random_message_id_and_keeps_it_for_retries() -> None:
     writer = Writer("desk@example.com")
     email = Email("ada@example.com", "Hello", "text", "")
-    letters = [writer.write(email, SteppingClock().now()) for _ in range(2)]
-    assert letters[0].message_id != letters[1].message_id
-    for letter in letters:
-        assert f"Message-ID: {letter.message_id}\r\n".encode() in letter.data
-        assert re.fullmatch(r"<[0-9a-f]{32}@example\.com>", str(letter.message_id))
+    messages = [writer.write(email, SteppingClock().now()) for _ in range(2)]
+    assert messages[0].message_id != messages[1].message_id
+    for message in messages:
+        assert f"Message-ID: {message.message_id}\r\n".encode() in message.data
+        assert re.fullmatch(r"<[0-9a-f]{32}@example\.com>", str(message.message_id))
 
 
 @pytest.mark.usefixtures("app")

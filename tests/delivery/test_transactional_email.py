@@ -44,18 +44,18 @@ def test_email_is_sent_at_once() -> None:
 def test_queueing_does_not_wait_for_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", ())
     started = time.monotonic()
-    lane = mail_queue_to(free_port())
+    queue = mail_queue_to(free_port())
     for _ in range(100):
-        lane.send_soon(mail())
+        queue.send_soon(mail())
     assert time.monotonic() - started < 0.5
 
 
 def test_email_is_retried_until_the_server_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (0.2, 0.2, 0.2, 0.2, 0.2))
     port = free_port()
-    lane = mail_queue_to(port)
-    lane.send_soon(mail())
-    assert lane.flush(5)
+    queue = mail_queue_to(port)
+    queue.send_soon(mail())
+    assert queue.flush(5)
     with smtp_sink(port) as sink:
         sink.wait_for(1, seconds=5)
         time.sleep(0.5)
@@ -76,11 +76,11 @@ def test_rejected_receiver_is_not_retried_and_does_not_stop_others(
 ) -> None:
     with smtp_sink() as sink:
         sink.receiver_answer = lambda to: "550 no" if to.startswith("bad") else None
-        lane = mail_queue_to(sink.port)
+        queue = mail_queue_to(sink.port)
         for to in ("bad@example.com", "not an address", "good@example.com"):
-            lane.send_soon(mail(to))
+            queue.send_soon(mail(to))
         sink.wait_for(1, seconds=5)
-        assert lane.flush(5)
+        assert queue.flush(5)
         assert sink.receivers == ["good@example.com"]
     assert "Refused: the email to bad@example.com" in caplog.text
 
@@ -92,30 +92,30 @@ def test_sender_rejected_for_one_receiver_does_not_delay_others(
     with smtp_sink() as sink:
         rejected = "554 5.7.1 Relay access denied"
         sink.receiver_answer = lambda to: rejected if to.startswith("eve") else None
-        lane = mail_queue_to(sink.port)
+        queue = mail_queue_to(sink.port)
         for to in ("eve@example.com", "ada@example.com", "eve@example.com", "bob@example.com"):
-            lane.send_soon(mail(to))
+            queue.send_soon(mail(to))
         sink.wait_for(2)
         assert sink.receivers == ["ada@example.com", "bob@example.com"]
 
 
 def test_disabled_emails_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
-    lane = BackgroundMail(NoMailer(Writer("desk@example.com")), lambda: datetime.now(UTC))
-    lane.send_soon(mail())
-    assert lane.flush(5)
+    queue = BackgroundMail(NoMailer(Writer("desk@example.com")), lambda: datetime.now(UTC))
+    queue.send_soon(mail())
+    assert queue.flush(5)
     assert "Emails are disabled" in caplog.text
 
 
 def test_forked_process_sends_only_its_emails() -> None:
     with smtp_sink() as sink:
-        lane = mail_queue_to(sink.port)
-        lane.send_soon(mail("parent@example.com"))
+        queue = mail_queue_to(sink.port)
+        queue.send_soon(mail("parent@example.com"))
         sink.wait_for(1)
         child = os.fork()
         if child == 0:
-            lane.send_soon(mail("child@example.com"))
-            os._exit(0 if lane.flush(5) else 1)
+            queue.send_soon(mail("child@example.com"))
+            os._exit(0 if queue.flush(5) else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        lane.send_soon(mail("parent2@example.com"))
+        queue.send_soon(mail("parent2@example.com"))
         assert {m.to.partition("@")[0] for m in sink.wait_for(3)} == {"parent", "child", "parent2"}

@@ -206,10 +206,10 @@ def test_every_callable_can_be_a_hook(hook: Any) -> None:
     Frontdesk().claims(hook)
 
 
-@pytest.mark.parametrize("guard", [roles_required, workspace_roles_required])
-def test_role_decorator_without_roles_is_rejected(guard: Any) -> None:
-    with pytest.raises(SetupError, match=f'@{guard.__name__}\\("admin"\\)'):
-        guard(lambda: "in")
+@pytest.mark.parametrize("decorator", [roles_required, workspace_roles_required])
+def test_role_decorator_without_roles_is_rejected(decorator: Any) -> None:
+    with pytest.raises(SetupError, match=f'@{decorator.__name__}\\("admin"\\)'):
+        decorator(lambda: "in")
 
 
 def test_account_model_of_the_service_is_accepted() -> None:

@@ -89,7 +89,7 @@ def test_recovery_email_does_not_wait_for_a_broadcast(
     sink.before_taking = lambda: time.sleep(0.01)
     engine = ThreadEngine()
     with app.app_context():
-        lane = BackgroundMail(
+        queue = BackgroundMail(
             open_mailer(app, current_frontdesk.settings), current_frontdesk.clock.now
         )
         engine.bind(app, service(Worker))
@@ -97,7 +97,7 @@ def test_recovery_email_does_not_wait_for_a_broadcast(
         notify(channels=["email"])
         engine.wake(["email"])
         sink.wait_for(3)
-        lane.send_soon(Email("forgot@example.com", "Reset", "token", ""))
+        queue.send_soon(Email("forgot@example.com", "Reset", "token", ""))
         sink.wait_for(61, seconds=30)
     finally:
         engine.stop(5)

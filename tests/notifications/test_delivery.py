@@ -238,7 +238,7 @@ def test_deleted_account_is_skipped(
     with app.app_context():
         gone = select(Delivery.state, Delivery.reason).where(Delivery.receiver_id == people[1])
         (row,) = current_frontdesk.session.execute(gone).all()
-        assert tuple(row) == ("skipped", "The account is gone")
+        assert tuple(row) == ("skipped", "The account was deleted")
 
 
 @pytest.mark.usefixtures("people")

@@ -89,7 +89,7 @@ class TestWithoutConfiguration:
 
     def test_channel_without_a_handler_reaches_no_account(self, admin: Api) -> None:
         [left_out] = reach(admin, "discord")["channels"]["discord"]["left_out"]
-        assert left_out == {"reason": "Nothing here sends on this channel", "receivers": 1}
+        assert left_out == {"reason": "No handler is registered for this channel", "receivers": 1}
 
 
 def test_unknown_channel_is_rejected(admin: Api) -> None:

@@ -94,9 +94,9 @@ def test_links_of_readme_and_package_lead_to_pages(site: Path) -> None:
     """Package indexes show the README without the repository's files."""
     readme = (ROOT / "README.md").read_text()
     links = [*re.findall(r"\]\(([^)]+)\)", readme), *PROJECT["urls"].values()]
-    ours = [link.removeprefix(HOME) or "index.html" for link in links if link.startswith(HOME)]
-    assert len(ours) > 5
-    assert [link for link in ours if not (site / link).exists()] == []
+    paths = [link.removeprefix(HOME) or "index.html" for link in links if link.startswith(HOME)]
+    assert len(paths) > 5
+    assert [link for link in paths if not (site / link).exists()] == []
     assert [link for link in links if not link.startswith("https://")] == []
 
 
@@ -182,6 +182,6 @@ def test_no_page_refers_to_a_file_of_another_server(site: Path) -> None:
 def test_screenshots_can_be_updated(browser: Browser, tmp_path: Path) -> None:
     taken = take(browser, tmp_path)
     # tests/console/test_pages.py checks the screenshots of the console.
-    ours = {path.name for path in taken} | {f"{name}.png" for name in CONSOLE}
-    assert ours == {path.name for path in FOLDER.glob("*.png")}
+    expected = {path.name for path in taken} | {f"{name}.png" for name in CONSOLE}
+    assert expected == {path.name for path in FOLDER.glob("*.png")}
     assert all(path.stat().st_size > 10_000 for path in taken)

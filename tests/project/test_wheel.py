@@ -44,11 +44,11 @@ def test_wheel_contains_migrations_and_templates(wheel: Path) -> None:
         "flask_frontdesk"
     }
     for kind in ("migrations", "templates"):
-        ours = {
+        expected = {
             path for path in (ROOT / kind).rglob("*") if path.suffix in (".py", ".html", ".txt")
         }
-        assert ours
-        assert {f"flask_frontdesk/{path.relative_to(ROOT)}" for path in ours} <= names
+        assert expected
+        assert {f"flask_frontdesk/{path.relative_to(ROOT)}" for path in expected} <= names
     assert "flask_frontdesk/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert any(name.endswith(".dist-info/sboms/frontdesk.cdx.json") for name in names)

@@ -74,8 +74,8 @@ OTHER_HEADER = HeaderResolver("X-Team", "The team's name")
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
     app = make_app(WORKSPACES__ADDING="direct")
-    for name, guard in BY_PATH.items():
-        app.add_url_rule(f"/api/v1/teams/<workspace_slug>/{name}", name, guard(show_workspace))
+    for name, decorator in BY_PATH.items():
+        app.add_url_rule(f"/api/v1/teams/<workspace_slug>/{name}", name, decorator(show_workspace))
     others: dict[str, View] = {
         "/head": member_required(resolver=HEADER)(show_workspace),
         "/team": member_required(resolver=OTHER_HEADER)(show_workspace),
@@ -125,12 +125,12 @@ TABLE = [
 ]
 
 
-@for_each(("membership", "guard", "expected"), TABLE)
+@for_each(("membership", "decorator", "expected"), TABLE)
 def test_access_by_type_and_status(
     olga: Person,
     person: MakePerson,
     membership: tuple[str, str] | None,
-    guard: str,
+    decorator: str,
     expected: tuple[int, str],
 ) -> None:
     ada = person(new_name("ada"))
@@ -138,19 +138,19 @@ def test_access_by_type_and_status(
         body = {"email": ada.email, "type": membership[0], "status": membership[1]}
         olga.api().post("/workspaces/team/members", json=body)
     status, text = expected
-    response = ada.api().get(f"/teams/team/{guard}", status)
+    response = ada.api().get(f"/teams/team/{decorator}", status)
     assert status == 200 or response.detail == text
     if status == 200:
-        expected_type = membership[0] if membership and guard != "anonymous" else None
+        expected_type = membership[0] if membership and decorator != "anonymous" else None
         assert response.json == {"workspace": "team", "type": expected_type}
 
 
-@for_each("guard", [name for name in BY_PATH if name != "anonymous"])
+@for_each("decorator", [name for name in BY_PATH if name != "anonymous"])
 def test_all_decorators_except_anonymous_require_a_token(
-    app: Flask, olga: Person, guard: str
+    app: Flask, olga: Person, decorator: str
 ) -> None:
     for slug in ("team", "nowhere", "current"):
-        response = Api(app).get(f"/teams/{slug}/{guard}", 401)
+        response = Api(app).get(f"/teams/{slug}/{decorator}", 401)
         assert response.detail == "Could not validate credentials"
 
 
@@ -172,11 +172,11 @@ def test_anonymous_decorator_with_an_optional_account_knows_the_caller(
 UNKNOWN = ["nowhere", "TEAM", "te%00am", "t", "x" * 300, "%F0%9F%8C%B1", "te%20am", "team%0A"]
 
 
-@for_each("guard", BY_PATH)
-def test_unknown_slug_is_not_found(olga: Person, guard: str) -> None:
+@for_each("decorator", BY_PATH)
+def test_unknown_slug_is_not_found(olga: Person, decorator: str) -> None:
     api = olga.api()
     for slug in UNKNOWN:
-        assert api.get(f"/teams/{slug}/{guard}", 404).detail == "Workspace not found"
+        assert api.get(f"/teams/{slug}/{decorator}", 404).detail == "Workspace not found"
 
 
 def test_current_and_default_are_the_accounts_own(olga: Person, ada: Person) -> None:
