@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from html import unescape
 from typing import Any
@@ -222,6 +223,25 @@ def test_a_day_that_no_suspension_can_end_on_is_refused(
 def test_root_makes_an_admin(world: World, root: Desk) -> None:
     root.send(of(world.ada.id, "/change"), role="admin")
     assert details(world, world.ada.id)["role"] == "admin"
+
+
+def test_root_role_needs_a_confirmation(world: World, root: Desk) -> None:
+    page = root.send(of(world.ada.id, "/change"), 200, role="root").text
+    assert "Give ada@example.com the role root?" in unescape(page)
+    assert details(world, world.ada.id)["role"] == "user"
+    root.send(of(world.ada.id, "/change"), role="root", confirmed="true")
+    assert details(world, world.ada.id)["role"] == "root"
+
+
+def test_change_of_a_role_can_be_undone(world: World, root: Desk) -> None:
+    answer = root.send(of(world.ada.id, "/change"), role="admin")
+    cookie = f"{root.cookie}; {answer.headers['Set-Cookie'].partition(';')[0]}"
+    page = ask(root.app, "GET", of(world.ada.id), cookie).text
+    notice = page.partition('class="toast')[2].partition("</form>")[0]
+    undo = dict(re.findall(r'name="(\w+)" value="(\w+)"', notice))
+    assert undo == {"role": "user", "confirmed": "true"}
+    root.send(of(world.ada.id, "/change"), **undo)
+    assert details(world, world.ada.id)["role"] == "user"
 
 
 def test_what_became_of_a_role_is_said_where_it_was_refused(world: World, boss: Desk) -> None:

@@ -12,6 +12,7 @@ from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...administration.rules import ROOT, may_manage_roles
 from ...auth.caller import caller
+from ...auth.errors import NotAuthorized
 from ...auth.idp.identities import Identities
 from ...auth.limits import Failures
 from ...auth.mfa import routes as mfa_api
@@ -84,12 +85,9 @@ def _redirect_to_account(text: str, account_id: AccountKey, undo: Undo | None = 
 @calls_api(administration_api.update_managed_account, form_page=managed_account_page)
 def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     """Change the role, or a status without a date."""
-    changed = call_api()
     if "role" in request.form:
-        return _redirect_to_account(
-            _("{email} now has the role {role}.", email=changed["email"], role=changed["role"]),
-            account_id,
-        )
+        return _change_role(call_api, account_id)
+    changed = call_api()
     if changed["status"] in service(Accounts).active_statuses:
         return _redirect_to_account(_("Reactivated {email}.", email=changed["email"]), account_id)
     return _redirect_to_account(
@@ -97,6 +95,29 @@ def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
         account_id,
         _undo_status(account_id),
     )
+
+
+def _change_role(call_api: ApiCall, account_id: AccountKey) -> Response:
+    if request.form["role"] == ROOT and "confirmed" not in request.form:
+        return _confirm_root_page(account_id)
+    account = service(Accounts).by_id(account_id)
+    former = account.role if account is not None else ""
+    changed = call_api()
+    url = link_to(".change_managed_account", account_id=account_id)
+    return _redirect_to_account(
+        _("{email} now has the role {role}.", email=changed["email"], role=changed["role"]),
+        account_id,
+        Undo(url, {"role": former, "confirmed": "true"}),
+    )
+
+
+@administrators_only
+@hidden
+def _confirm_root_page(account_id: AccountKey) -> Response:
+    details = account_details(account_id)
+    if not may_manage_roles(caller().account.role, ROOT, details["role"]):
+        raise NotAuthorized
+    return render_page("admin/make_root.html", at=AT, account=details)
 
 
 def _undo_status(account_id: AccountKey) -> Undo:
