@@ -70,9 +70,12 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 
 def _plain(
-    _app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]
+    _app: Any, _what: str, _name: str, documented: Any, _options: Any, lines: list[str]
 ) -> None:
-    """Our docstrings are plain text with `code` in it; in reStructuredText that has two."""
+    """Convert `code` in docstrings to reStructuredText, and add the response of an error."""
+    if isinstance(documented, type) and hasattr(documented, "security_event"):
+        status, code = documented.status, documented.code
+        lines += ["", f"The response has the status {status} and the code `{code}`."]
     lines[:] = [line.replace("``", "`").replace("`", "``").replace("*", r"\*") for line in lines]
 
 

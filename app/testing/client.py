@@ -11,7 +11,11 @@ from werkzeug.test import TestResponse
 
 @dataclass
 class Answer:
-    """A response, with its content for assertions."""
+    """A response, with its content for assertions.
+
+    Attributes:
+        response: The response of Flask's test client.
+    """
 
     response: TestResponse
 
@@ -37,7 +41,7 @@ class Answer:
 
     @property
     def faults(self) -> list[str]:
-        """The invalid fields of a 422, such as `json:title`."""
+        """The location and field of each invalid value of a 422, joined by a colon."""
         return [f"{fault['location']}:{fault['field']}" for fault in self.json.get("errors", [])]
 
 

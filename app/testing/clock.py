@@ -8,7 +8,11 @@ class SteppingClock:
         self.ahead = timedelta()
 
     def now(self) -> datetime:
-        """Return the time of the clock."""
+        """Return the current time of the clock.
+
+        Returns:
+            The time, in UTC.
+        """
         return datetime.now(UTC) + self.ahead
 
     def step(self, **by: float) -> None:

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import ast
+import json
 import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +20,7 @@ from scripts.snippets import ROOT, pages, rewritten
 
 from ..conftest import MakeApp, only_on
 from ..core.test_state_file import FEATURES
+from ..rigs.backends import missing
 
 PAGES = [page.relative_to(ROOT) for page in pages()]
 # Files with samples: pages, and the files that pages quote.
@@ -52,6 +57,28 @@ def test_code_on_a_page_equals_its_source_file(page: Path) -> None:
 def test_page_links_to_existing_files(page: Path) -> None:
     links = _LINK.findall((ROOT / page).read_text())
     assert [link for link in links if not (ROOT / page.parent / link).exists()] == []
+
+
+def parse(language: str, code: str) -> None:
+    """Raise an error if a code sample is malformed. The tests run the samples that have a file."""
+    if language == "python":
+        ast.parse(code)
+    elif language == "json":
+        json.loads(re.sub(r"…(?=[}\]])", '"": 0', code))
+    elif language == "toml":
+        tomllib.loads(code)
+    elif language in ("sh", "js"):
+        command = {"sh": ["sh", "-n"], "js": ["node", "--check", "--input-type=module"]}[language]
+        if shutil.which(command[0]) is None:
+            missing(f"{command[0]} is not installed")
+        subprocess.run(command, input=code, text=True, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_code_samples_are_well_formed(page: Path) -> None:
+    blocks = re.findall(r"^( *)```(\w+)\n(.*?)^\1```$", (ROOT / page).read_text(), re.M | re.S)
+    for indent, language, code in blocks:
+        parse(language, re.sub(f"^{indent}", "", code, flags=re.M))
 
 
 @pytest.mark.parametrize("page", SAMPLES, ids=str)

@@ -129,6 +129,17 @@ def test_internal_links_lead_to_pages_and_anchors(site: Path) -> None:
     assert broken == []
 
 
+def test_every_setting_and_error_code_has_an_anchor(site: Path) -> None:
+    for page, names in {
+        "settings": r"^\| `([A-Z_0-9]+)` \|",
+        "error-codes": r"^## `?([\w-]+)`?$",
+    }.items():
+        listed = re.findall(names, (ROOT / "docs" / f"{page}.md").read_text(), re.MULTILINE)
+        anchors = set(re.findall(r'\bid="([^"]+)"', (site / f"{page}.html").read_text()))
+        assert len(listed) > 50
+        assert [name for name in listed if {name, name.replace("_", "-")}.isdisjoint(anchors)] == []
+
+
 def test_former_page_names_redirect_to_present_pages(site: Path) -> None:
     forwards = {path: REDIRECT.findall(path.read_text()) for path in site.rglob("*.html")}
     targets = {path: path.parent / found[0] for path, found in forwards.items() if found}

@@ -49,7 +49,7 @@ def takes(*, max_body: int = MAX_BODY, **locations: SchemaSource) -> ViewDecorat
             gets a keyword argument of the same name.
 
     Raises:
-        Problem: 422 with all invalid fields of all locations.
+        Invalid: The request has invalid fields. The response is 422 and names all of them.
 
     Example::
 
