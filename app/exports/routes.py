@@ -17,34 +17,26 @@ from ..core.web.responses import answers
 from ..delivery.mail.brand import BrandSettings
 from . import schemas
 from .models import AccountExport
-from .schemas import (
-    ExportCreate,
-    ExportNotFound,
-    ExportNotReady,
-    ExportRead,
-    ExportsOff,
-    TooManyExports,
-)
 from .service import Exports
 
 blueprint = Blueprint("exports", __name__, needs=Accounts, about="Data exports")
 
 
-@guard(ExportsOff, bearer=False)
+@guard(schemas.ExportsOff, bearer=False)
 def exports_required() -> None:
     """Require that data exports are enabled, before the request is read."""
     if current_frontdesk.settings.of(AuthSettings).ACCOUNT_EXPORTS == "off":
-        raise ExportsOff
+        raise schemas.ExportsOff
 
 
 @blueprint.post("/account/exports")
 @active_account_required
 @exports_required
 @example(json=schemas.ASKED, answer=schemas.PENDING)
-@raises(*FRESHNESS_PROBLEMS, TooManyExports)
-@takes(json=ExportCreate)
-@answers(202, ExportRead)
-def create_export(json: ExportCreate.Input) -> JsonObject:
+@raises(*FRESHNESS_PROBLEMS, schemas.TooManyExports)
+@takes(json=schemas.ExportCreate)
+@answers(202, schemas.ExportRead)
+def create_export(json: schemas.ExportCreate.Input) -> JsonObject:
     """Request a data export of the caller's account: a zip file, made in the background"""
     service(Freshness).check(caller(), json["password"], client_ip_address())
     return service(Exports).create(caller().account)
@@ -54,8 +46,8 @@ def create_export(json: ExportCreate.Input) -> JsonObject:
 @active_account_required
 @exports_required
 @example(answer=schemas.READY)
-@raises(ExportNotFound)
-@answers(200, ExportRead)
+@raises(schemas.ExportNotFound)
+@answers(200, schemas.ExportRead)
 def get_export(export_id: int) -> AccountExport:
     """Get the state of a data export"""
     return service(Exports).get(caller().account.id, export_id)
@@ -64,7 +56,7 @@ def get_export(export_id: int) -> AccountExport:
 @blueprint.get("/account/exports/<row_id:export_id>/file")
 @active_account_required
 @exports_required
-@raises(ExportNotFound, ExportNotReady)
+@raises(schemas.ExportNotFound, schemas.ExportNotReady)
 @answers(200, None, media=("application/zip",))
 def get_export_file(export_id: int) -> Response:
     """Download the file of a data export"""

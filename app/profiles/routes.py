@@ -26,17 +26,6 @@ from .errors import (
 from .guards import root_required_for_root, scope, scoped_account_required, self_or_roles_required
 from .models import Profile
 from .picture import MAX_BYTES
-from .schemas import (
-    AvatarFile,
-    ProfileRead,
-    as_profile_read,
-    blank_profile,
-    create_schema,
-    read_schema,
-    to_columns,
-    to_properties,
-    update_schema,
-)
 from .service import Profiles
 
 # The picture, and the rest of the form.
@@ -49,12 +38,12 @@ blueprint = Blueprint("profiles", __name__, needs=Accounts, about="Profiles and 
 
 def build_response(profile: Profile, viewer: AccountLike | None = None) -> ProfileResponse:
     """Return what the read schema shows, limited to public fields for another viewer."""
-    properties = to_properties(profile)
+    properties = schemas.to_properties(profile)
     if viewer is not None:
         properties = service(Profiles).visibility.narrow(properties, viewer)
-    if read_schema() is ProfileRead:
+    if schemas.read_schema() is schemas.ProfileRead:
         # The values need no conversion, and the schema's dump costs ten times as much.
-        return json_response(as_profile_read(properties))
+        return json_response(schemas.as_profile_read(properties))
     return properties
 
 
@@ -62,7 +51,7 @@ def build_response(profile: Profile, viewer: AccountLike | None = None) -> Profi
 @scoped_account_required
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
-@answers(200, read_schema)
+@answers(200, schemas.read_schema)
 def get_profile() -> ProfileResponse:
     """Get the caller's profile"""
     return build_response(service(Profiles).get(caller().account.id))
@@ -72,12 +61,14 @@ def get_profile() -> ProfileResponse:
 @scoped_account_required
 @example(json=schemas.ADA, answer=schemas.ADA_READ)
 @raises(ProfileExists)
-@takes(json=create_schema)
-@answers(200, read_schema)
+@takes(json=schemas.create_schema)
+@answers(200, schemas.read_schema)
 def create_profile(json: Values) -> ProfileResponse:
     """Create the caller's profile"""
     return build_response(
-        service(Profiles).create(caller().account.id, to_columns(create_schema, json))
+        service(Profiles).create(
+            caller().account.id, schemas.to_columns(schemas.create_schema, json)
+        )
     )
 
 
@@ -85,12 +76,14 @@ def create_profile(json: Values) -> ProfileResponse:
 @scoped_account_required
 @example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
-@takes(json=update_schema)
-@answers(200, read_schema)
+@takes(json=schemas.update_schema)
+@answers(200, schemas.read_schema)
 def update_profile(json: Values) -> ProfileResponse:
     """Change the given properties of the caller's profile"""
     return build_response(
-        service(Profiles).update(caller().account.id, to_columns(update_schema, json))
+        service(Profiles).update(
+            caller().account.id, schemas.to_columns(schemas.update_schema, json)
+        )
     )
 
 
@@ -98,7 +91,7 @@ def update_profile(json: Values) -> ProfileResponse:
 @scoped_account_required
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
-@answers(200, read_schema)
+@answers(200, schemas.read_schema)
 def delete_profile() -> ProfileResponse:
     """Delete and return the caller's profile"""
     return build_response(service(Profiles).delete(caller().account.id))
@@ -108,12 +101,12 @@ def delete_profile() -> ProfileResponse:
 @scoped_account_required
 @example(answer=schemas.WITH_PICTURE)
 @raises(ProfileNotFound, PictureTooLarge, TooManyPictures, DecoderUnavailable, AvatarsUnsupported)
-@takes(files=AvatarFile, max_body=MAX_FORM_BYTES)
-@answers(200, read_schema)
-def set_avatar(files: AvatarFile.Input) -> ProfileResponse:
+@takes(files=schemas.AvatarFile, max_body=MAX_FORM_BYTES)
+@answers(200, schemas.read_schema)
+def set_avatar(files: schemas.AvatarFile.Input) -> ProfileResponse:
     """Set the avatar of the caller's profile: PNG, JPEG, WebP or GIF, up to 5 MiB"""
     return build_response(
-        service(Avatars).set(caller().account.id, files["avatar"], blank_profile())
+        service(Avatars).set(caller().account.id, files["avatar"], schemas.blank_profile())
     )
 
 
@@ -149,7 +142,7 @@ def get_picture(name: str, **_mount: str) -> Response:
 @variables(account_id="ID of an account (not of a profile).")
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
-@answers(200, read_schema)
+@answers(200, schemas.read_schema)
 def get_account_profile(account_id: AccountKey) -> ProfileResponse:
     """Get an account's profile"""
     viewer = caller().account
@@ -163,9 +156,9 @@ def get_account_profile(account_id: AccountKey) -> ProfileResponse:
 @variables(account_id="ID of an account (not of a profile).")
 @example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
-@takes(json=update_schema)
-@answers(200, read_schema)
+@takes(json=schemas.update_schema)
+@answers(200, schemas.read_schema)
 def update_account_profile(account_id: AccountKey, json: Values) -> ProfileResponse:
     """Change an account's profile, as its owner or as an admin"""
-    fields = to_columns(update_schema, json)
+    fields = schemas.to_columns(schemas.update_schema, json)
     return build_response(service(Profiles).update(account_id, fields, scope()))

@@ -20,13 +20,6 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers, json_response
 from ..workspaces.invitations.schemas import InviterGone, OtherAddress
 from . import schemas
-from .schemas import (
-    RegistrationClosed,
-    RegistrationCreate,
-    RegistrationRefused,
-    VerificationMail,
-    registration_create,
-)
 from .service import Registration
 from .verification import Verification
 
@@ -35,7 +28,7 @@ blueprint = Blueprint(
 )
 
 
-@guard(RegistrationClosed, bearer=False)
+@guard(schemas.RegistrationClosed, bearer=False)
 def registration_required() -> None:
     """Require that users can register, before the request is read."""
     service(Registration)
@@ -46,13 +39,13 @@ def registration_required() -> None:
 @registration_required
 @raises_sign_in_problems
 @example(json=schemas.REGISTRATION, answer_202=schemas.REGISTERED, answer=SIGNED_IN)
-@raises(RegistrationRefused, EmailTaken, TooManyAttempts, TooManyHashes)
+@raises(schemas.RegistrationRefused, EmailTaken, TooManyAttempts, TooManyHashes)
 @raises(InvalidProof, OtherAddress, InviterGone, KeystoreUnavailable)
 @raises(CommonPassword, BreachedPassword)
-@takes(json=registration_create)
+@takes(json=schemas.registration_create)
 @answers(202, Message, description="An email to verify the email address was sent")
 @answers(201, login_read)
-def register(json: RegistrationCreate.Input) -> JsonObject | Response:
+def register(json: schemas.RegistrationCreate.Input) -> JsonObject | Response:
     """Sign up
 
     Creates an account. With required email verification, the account becomes active when the email
@@ -83,9 +76,9 @@ def verify_email(json: VerifyToken.Input) -> dict[str, str]:
 @anyone
 @example(json=schemas.ADDRESS, answer=schemas.MAILED)
 @raises(TooManyAttempts, KeystoreUnavailable)
-@takes(json=VerificationMail)
+@takes(json=schemas.VerificationMail)
 @answers(202, Message)
-def mail_verification(json: VerificationMail.Input) -> dict[str, str]:
+def mail_verification(json: schemas.VerificationMail.Input) -> dict[str, str]:
     """Send the verification email again"""
     service(Verification).send_again(json["email"], client_ip_address())
     return {"message": "If this address waits to be verified, a mail is on its way"}

@@ -45,18 +45,6 @@ from .lookup import WorkspaceAccess
 from .members import ListedMember, Members
 from .models import MANAGERS, OWNER
 from .resolvers import PathResolver
-from .schemas import (
-    AddedRead,
-    MemberCreate,
-    MemberPage,
-    MemberRead,
-    MemberUpdate,
-    WorkspaceChange,
-    WorkspaceCreate,
-    WorkspaceEnd,
-    WorkspaceRead,
-    WorkspaceSwitch,
-)
 from .service import Workspaces
 from .settings import WorkspacesSettings
 
@@ -78,7 +66,7 @@ def managers_only(view: View) -> View:
 @active_account_required
 @example(answer=[schemas.TEAM_READ])
 @takes(query=Page)
-@answers(200, WorkspaceRead, paged=True)
+@answers(200, schemas.WorkspaceRead, paged=True)
 def list_workspaces(query: Page.Input) -> Sequence[WorkspaceAccess]:
     """List the caller's workspaces"""
     return service(Workspaces).page(caller().account, **query)
@@ -88,9 +76,9 @@ def list_workspaces(query: Page.Input) -> Sequence[WorkspaceAccess]:
 @active_account_required
 @example(json=schemas.TEAM, answer=schemas.TEAM_READ)
 @raises(SlugTaken, QuotaReached, TooManyWorkspaces)
-@takes(json=WorkspaceCreate)
-@answers(200, WorkspaceRead)
-def create_workspace(json: WorkspaceCreate.Input) -> WorkspaceAccess:
+@takes(json=schemas.WorkspaceCreate)
+@answers(200, schemas.WorkspaceRead)
+def create_workspace(json: schemas.WorkspaceCreate.Input) -> WorkspaceAccess:
     """Create a workspace
 
     The caller becomes its owner.
@@ -102,9 +90,9 @@ def create_workspace(json: WorkspaceCreate.Input) -> WorkspaceAccess:
 @active_account_required
 @example(json=schemas.SWITCH, answer=schemas.TEAM_READ)
 @raises(WorkspaceNotFound, NotAMember, MemberInactive)
-@takes(json=WorkspaceSwitch)
-@answers(200, WorkspaceRead)
-def switch_workspace(json: WorkspaceSwitch.Input) -> WorkspaceAccess:
+@takes(json=schemas.WorkspaceSwitch)
+@answers(200, schemas.WorkspaceRead)
+def switch_workspace(json: schemas.WorkspaceSwitch.Input) -> WorkspaceAccess:
     """Switch the current workspace"""
     return service(Workspaces).switch(caller().attached_account, json["slug"])
 
@@ -112,7 +100,7 @@ def switch_workspace(json: WorkspaceSwitch.Input) -> WorkspaceAccess:
 @blueprint.get("/<workspace_slug>")
 @members_only
 @example(answer=schemas.TEAM_READ)
-@answers(200, WorkspaceRead)
+@answers(200, schemas.WorkspaceRead)
 def get_workspace(workspace_slug: str) -> WorkspaceAccess:
     """Get a workspace"""
     return WorkspaceAccess(current_workspace, current_member)
@@ -122,9 +110,9 @@ def get_workspace(workspace_slug: str) -> WorkspaceAccess:
 @managers_only
 @example(json=schemas.TEAM, answer=schemas.TEAM_READ)
 @raises(SlugTaken)
-@takes(json=WorkspaceChange)
-@answers(200, WorkspaceRead)
-def change_workspace(workspace_slug: str, json: WorkspaceChange.Input) -> WorkspaceAccess:
+@takes(json=schemas.WorkspaceChange)
+@answers(200, schemas.WorkspaceRead)
+def change_workspace(workspace_slug: str, json: schemas.WorkspaceChange.Input) -> WorkspaceAccess:
     """Change a workspace's name or slug"""
     return service(Workspaces).update(current_member, json.get("name"), json.get("slug"))
 
@@ -134,9 +122,9 @@ def change_workspace(workspace_slug: str, json: WorkspaceChange.Input) -> Worksp
 @workspace_roles_required(OWNER, resolver=IN_PATH)
 @fresh_required()
 @example(answer=schemas.TEAM_READ)
-@takes(query=WorkspaceEnd)
-@answers(200, WorkspaceRead)
-def delete_workspace(workspace_slug: str, query: WorkspaceEnd.Input) -> WorkspaceAccess:
+@takes(query=schemas.WorkspaceEnd)
+@answers(200, schemas.WorkspaceRead)
+def delete_workspace(workspace_slug: str, query: schemas.WorkspaceEnd.Input) -> WorkspaceAccess:
     """Delete a workspace with its members and invitations, as an owner
 
     Requires a recent sign-in.
@@ -147,9 +135,9 @@ def delete_workspace(workspace_slug: str, query: WorkspaceEnd.Input) -> Workspac
 @blueprint.get("/<workspace_slug>/members")
 @members_only
 @example(answer=[schemas.GRACE_READ])
-@takes(query=MemberPage)
-@answers(200, MemberRead, paged=True)
-def list_members(workspace_slug: str, query: MemberPage.Input) -> Sequence[ListedMember]:
+@takes(query=schemas.MemberPage)
+@answers(200, schemas.MemberRead, paged=True)
+def list_members(workspace_slug: str, query: schemas.MemberPage.Input) -> Sequence[ListedMember]:
     """List or search a workspace's members"""
     return service(Members).page(current_workspace.id, **query)
 
@@ -158,9 +146,9 @@ def list_members(workspace_slug: str, query: MemberPage.Input) -> Sequence[Liste
 @managers_only
 @example(json=schemas.GRACE, answer=schemas.ADDED)
 @raises(AccountNotFound, AlreadyAMember, QuotaReached, TooManyInvitations)
-@takes(json=MemberCreate)
-@answers(200, AddedRead)
-def add_member(workspace_slug: str, json: MemberCreate.Input) -> ListedMember:
+@takes(json=schemas.MemberCreate)
+@answers(200, schemas.AddedRead)
+def add_member(workspace_slug: str, json: schemas.MemberCreate.Input) -> ListedMember:
     """Invite a member by email address, or add an account directly if the settings allow it"""
     if current_frontdesk.settings.of(WorkspacesSettings).ADDING == "direct":
         return service(Members).add(current_member, json["email"], json["type"], json["status"])
@@ -173,10 +161,10 @@ def add_member(workspace_slug: str, json: MemberCreate.Input) -> ListedMember:
 @managers_only
 @example(json=schemas.PROMOTE, answer=schemas.GRACE_PROMOTED)
 @raises(MemberNotFound, LastOwner)
-@takes(json=MemberUpdate)
-@answers(200, MemberRead)
+@takes(json=schemas.MemberUpdate)
+@answers(200, schemas.MemberRead)
 def update_member(
-    workspace_slug: str, account_id: AccountKey, json: MemberUpdate.Input
+    workspace_slug: str, account_id: AccountKey, json: schemas.MemberUpdate.Input
 ) -> ListedMember:
     """Update a member's role or status
 
@@ -191,7 +179,7 @@ def update_member(
 @member_required(resolver=IN_PATH)
 @example(answer=schemas.GRACE_READ)
 @raises(MemberNotFound, LastOwner, MemberInactive, NotAuthorized)
-@answers(200, MemberRead)
+@answers(200, schemas.MemberRead)
 def remove_member(workspace_slug: str, account_id: AccountKey) -> ListedMember:
     """Remove a member, or leave a workspace
 

@@ -53,22 +53,6 @@ from .errors import (
 from .models import Authenticator, TrustedDevice
 from .policy import find_enrollee
 from .recovery_codes import RecoveryCodes
-from .schemas import (
-    FACTOR_FIELDS,
-    AppBegin,
-    AppConfirm,
-    AppRead,
-    AuthenticatorEdit,
-    AuthenticatorRead,
-    FactorsReset,
-    RecoveryCodesLeft,
-    RecoveryCodesRead,
-    SecondStepForm,
-    TrustedDeviceRead,
-    enrolled_read,
-    second_step_read,
-    with_trusted_device,
-)
 from .sign_in import SecondStep
 
 blueprint = Blueprint(
@@ -102,9 +86,9 @@ def fresh_factor_required() -> None:
 @example(json=schemas.SECOND_STEP, answer=schemas.TRUSTED)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
 @raises(PasskeyRefused, *INACTIVE_PROBLEMS)
-@takes(json=SecondStepForm)
-@answers(200, second_step_read)
-def finish_login(json: SecondStepForm.Input) -> JsonObject:
+@takes(json=schemas.SecondStepForm)
+@answers(200, schemas.second_step_read)
+def finish_login(json: schemas.SecondStepForm.Input) -> JsonObject:
     """Finish a sign-in with MFA
 
     Send the `mfa_token` of the response with the code `mfa_required`. It is valid for five minutes
@@ -116,7 +100,7 @@ def finish_login(json: SecondStepForm.Input) -> JsonObject:
 @blueprint.get("/authenticators")
 @active_account_required
 @example(answer=[schemas.AUTHENTICATOR])
-@answers(200, AuthenticatorRead, many=True)
+@answers(200, schemas.AuthenticatorRead, many=True)
 def list_authenticators() -> Sequence[Authenticator]:
     """List the caller's MFA methods and passkeys"""
     return service(Authenticators).list(caller().account.id)
@@ -128,9 +112,9 @@ def list_authenticators() -> Sequence[Authenticator]:
 @example(json=schemas.BEGIN, answer=schemas.APP)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(TooManyAuthenticators, FactorsOff)
-@takes(json=AppBegin)
-@answers(201, AppRead)
-def begin_app(json: AppBegin.Input) -> JsonObject:
+@takes(json=schemas.AppBegin)
+@answers(201, schemas.AppRead)
+def begin_app(json: schemas.AppBegin.Input) -> JsonObject:
     """Begin to set up an authenticator app
 
     The app is active once one of its codes is confirmed, within ten minutes. Requires a recent
@@ -147,9 +131,9 @@ def begin_app(json: AppBegin.Input) -> JsonObject:
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(AuthenticatorNotFound, WrongFactor, SecretUnreadable, KeystoreUnavailable)
 @raises(*INACTIVE_PROBLEMS)
-@takes(json=AppConfirm)
-@answers(200, enrolled_read)
-def confirm_app(authenticator_id: int, json: AppConfirm.Input) -> JsonObject:
+@takes(json=schemas.AppConfirm)
+@answers(200, schemas.enrolled_read)
+def confirm_app(authenticator_id: int, json: schemas.AppConfirm.Input) -> JsonObject:
     """Confirm an authenticator app
 
     Activates the app with its current code, ends all other sessions and returns a new access token.
@@ -165,9 +149,11 @@ def confirm_app(authenticator_id: int, json: AppConfirm.Input) -> JsonObject:
 @fresh_factor_required
 @example(json=schemas.NAME, answer=schemas.RENAMED)
 @raises(AuthenticatorNotFound)
-@takes(json=AuthenticatorEdit)
-@answers(200, AuthenticatorRead)
-def rename_authenticator(authenticator_id: int, json: AuthenticatorEdit.Input) -> Authenticator:
+@takes(json=schemas.AuthenticatorEdit)
+@answers(200, schemas.AuthenticatorRead)
+def rename_authenticator(
+    authenticator_id: int, json: schemas.AuthenticatorEdit.Input
+) -> Authenticator:
     """Rename an authenticator"""
     authenticators = service(Authenticators)
     return authenticators.rename(caller().account.id, authenticator_id, json["name"])
@@ -178,7 +164,7 @@ def rename_authenticator(authenticator_id: int, json: AuthenticatorEdit.Input) -
 @fresh_factor_required
 @example(answer=schemas.AUTHENTICATOR)
 @raises(AuthenticatorNotFound, LastFactor)
-@answers(200, AuthenticatorRead)
+@answers(200, schemas.AuthenticatorRead)
 def remove_authenticator(authenticator_id: int) -> Authenticator:
     """Remove an MFA method
 
@@ -187,17 +173,17 @@ def remove_authenticator(authenticator_id: int) -> Authenticator:
     return service(Authenticators).remove(caller().attached_account, authenticator_id)
 
 
-def _finish(json: SecondStepForm.Input) -> JsonObject:
+def _finish(json: schemas.SecondStepForm.Input) -> JsonObject:
     """Finish a sign-in for both routes: `signs_in_by_cookie` decides between cookie and token."""
-    [(field, value)] = [pair for pair in json.items() if pair[0] in FACTOR_FIELDS]
-    kind, options = FACTOR_FIELDS[field], sign_in_options()
+    [(field, value)] = [pair for pair in json.items() if pair[0] in schemas.FACTOR_FIELDS]
+    kind, options = schemas.FACTOR_FIELDS[field], sign_in_options()
     return response_payload(
         service(SecondStep).finish(json["mfa_token"], kind, value, options, trust=json["trust"])
     )
 
 
 def cookie_second_step_read() -> type[Schema]:
-    return with_trusted_device("CookieSecondStepRead", cookie_session_read())
+    return schemas.with_trusted_device("CookieSecondStepRead", cookie_session_read())
 
 
 @blueprint.post("/session/mfa", only_with=CookieSessions)
@@ -207,9 +193,9 @@ def cookie_second_step_read() -> type[Schema]:
 @example(json=schemas.SECOND_STEP, answer=COOKIE_SESSION)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
 @raises(*INACTIVE_PROBLEMS)
-@takes(json=SecondStepForm)
+@takes(json=schemas.SecondStepForm)
 @answers(200, cookie_second_step_read)
-def finish_cookie_session(json: SecondStepForm.Input) -> JsonObject:
+def finish_cookie_session(json: schemas.SecondStepForm.Input) -> JsonObject:
     """Finish a sign-in by cookie with a second factor
 
     `mfa_token` comes with the 403 `mfa_required` of `POST /session`.
@@ -221,7 +207,7 @@ def finish_cookie_session(json: SecondStepForm.Input) -> JsonObject:
 @active_account_required
 @factors_required
 @example(answer=schemas.LEFT)
-@answers(200, RecoveryCodesLeft)
+@answers(200, schemas.RecoveryCodesLeft)
 def count_recovery_codes() -> JsonObject:
     """Get the number of the caller's unused recovery codes"""
     return {"left": service(RecoveryCodes).count_left(caller().account.id)}
@@ -233,7 +219,7 @@ def count_recovery_codes() -> JsonObject:
 @fresh_factor_required
 @example(answer=schemas.RECOVERY_CODES)
 @raises(NoFactor)
-@answers(201, RecoveryCodesRead)
+@answers(201, schemas.RecoveryCodesRead)
 def make_recovery_codes() -> JsonObject:
     """Create ten new recovery codes, which replace the earlier codes"""
     codes = service(Authenticators).renew_recovery_codes(caller().attached_account)
@@ -244,7 +230,7 @@ def make_recovery_codes() -> JsonObject:
 @active_account_required
 @factors_required
 @example(answer=[schemas.DEVICE])
-@answers(200, TrustedDeviceRead, many=True)
+@answers(200, schemas.TrustedDeviceRead, many=True)
 def list_trusted_devices() -> Sequence[TrustedDevice]:
     """List the caller's trusted devices, which need no second factor"""
     return service(TrustedDevices).list(caller().account.id)
@@ -255,7 +241,7 @@ def list_trusted_devices() -> Sequence[TrustedDevice]:
 @factors_required
 @example(answer=schemas.DEVICE)
 @raises(TrustedDeviceNotFound)
-@answers(200, TrustedDeviceRead)
+@answers(200, schemas.TrustedDeviceRead)
 def forget_trusted_device(device_id: int) -> TrustedDevice:
     """Revoke a trusted device"""
     return service(TrustedDevices).revoke(caller().account.id, device_id)
@@ -266,7 +252,7 @@ def forget_trusted_device(device_id: int) -> TrustedDevice:
 @fresh_factor_required
 @example(answer=schemas.RESET)
 @raises(AccountNotFound, NotAuthorized)
-@answers(200, FactorsReset)
+@answers(200, schemas.FactorsReset)
 def reset_authenticators(account_id: AccountKey) -> dict[str, int]:
     """Remove all second factors of an account, and end its sign-ins
 

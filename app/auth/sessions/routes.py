@@ -29,17 +29,6 @@ from .cookie_sessions import CookieSessions, forget_cookie, signs_in_by_cookie
 from .cookies import CrossSite
 from .management import OwnSession, SessionManagement
 from .refresh import Refresh
-from .schemas import (
-    CookieSignIn,
-    EndedSessions,
-    EndSessions,
-    Grant,
-    InvalidGrant,
-    SessionNotFound,
-    SessionRead,
-    UnsupportedGrant,
-    cookie_session_read,
-)
 from .service import Sessions
 
 blueprint = Blueprint(
@@ -55,7 +44,7 @@ blueprint = Blueprint(
 @account_required
 @example(answer=[schemas.SESSION])
 @takes(query=Page)
-@answers(200, SessionRead, paged=True)
+@answers(200, schemas.SessionRead, paged=True)
 def list_sessions(query: Page.Input) -> Sequence[OwnSession]:
     """List the caller's sessions
 
@@ -67,9 +56,9 @@ def list_sessions(query: Page.Input) -> Sequence[OwnSession]:
 @blueprint.delete("/sessions")
 @account_required
 @example(answer=schemas.ENDED)
-@takes(query=EndSessions)
-@answers(200, EndedSessions)
-def end_sessions(query: EndSessions.Input) -> dict[str, int]:
+@takes(query=schemas.EndSessions)
+@answers(200, schemas.EndedSessions)
+def end_sessions(query: schemas.EndSessions.Input) -> dict[str, int]:
     """End the caller's sessions
 
     Ends all sessions. With `others=true`, the session that sends the request stays.
@@ -84,8 +73,8 @@ def end_sessions(query: EndSessions.Input) -> dict[str, int]:
 @account_required
 @variables(session_id="ID of a session from `GET /sessions`.")
 @example(answer=schemas.SESSION)
-@raises(SessionNotFound)
-@answers(200, SessionRead)
+@raises(schemas.SessionNotFound)
+@answers(200, schemas.SessionRead)
 def end_session(session_id: str) -> OwnSession:
     """End a session
 
@@ -103,17 +92,17 @@ REFRESH_TOKEN = "refresh_token"
 @blueprint.post("/token")
 @anyone
 @example(form=schemas.GRANT, answer=schemas.REFRESHED)
-@raises(InvalidGrant, UnsupportedGrant)
-@takes(form=Grant)
+@raises(schemas.InvalidGrant, schemas.UnsupportedGrant)
+@takes(form=schemas.Grant)
 @answers(200, login_read)
-def refresh(form: Grant.Input) -> JsonObject:
+def refresh(form: schemas.Grant.Input) -> JsonObject:
     """Refresh an access token
 
     Returns a new access token and a new refresh token. A refresh token that is used again after
     `AUTH__REFRESH_REUSE_SECONDS` ends the session, because it may be stolen.
     """
     if form["grant_type"] != REFRESH_TOKEN:
-        raise UnsupportedGrant
+        raise schemas.UnsupportedGrant
     return service(Refresh).exchange(form["refresh_token"])
 
 
@@ -123,7 +112,7 @@ def refresh(form: Grant.Input) -> JsonObject:
 @example(answer=[{**schemas.SESSION, "current": False}])
 @raises(AccountNotFound)
 @takes(query=Page)
-@answers(200, SessionRead, paged=True)
+@answers(200, schemas.SessionRead, paged=True)
 def list_account_sessions(account_id: AccountKey, query: Page.Input) -> Sequence[OwnSession]:
     """List an account's sessions
 
@@ -142,9 +131,9 @@ def list_account_sessions(account_id: AccountKey, query: Page.Input) -> Sequence
 @example(json=schemas.COOKIE_SIGN_IN, answer=schemas.COOKIE_SESSION)
 @raises(IncorrectCredentials, *INACTIVE_PROBLEMS)
 @raises(TooManyAttempts, TooManyHashes)
-@takes(json=CookieSignIn)
-@answers(200, cookie_session_read)
-def open_cookie_session(json: CookieSignIn.Input) -> JsonObject:
+@takes(json=schemas.CookieSignIn)
+@answers(200, schemas.cookie_session_read)
+def open_cookie_session(json: schemas.CookieSignIn.Input) -> JsonObject:
     """Sign in with a cookie session
 
     Sets a session cookie instead of returning an access token.
@@ -156,7 +145,7 @@ def open_cookie_session(json: CookieSignIn.Input) -> JsonObject:
 @blueprint.get("/session", only_with=CookieSessions)
 @account_required
 @example(answer=schemas.COOKIE_SESSION)
-@answers(200, cookie_session_read)
+@answers(200, schemas.cookie_session_read)
 def get_cookie_session() -> JsonObject:
     """Get the current cookie session
 
