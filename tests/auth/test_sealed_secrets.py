@@ -17,7 +17,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
-from ..exports.conftest import ask, lines, opened
+from ..exports.conftest import ask, lines, open_archive
 from .factors import challenge, enroll, enrolled, finish
 
 OLD, NEW = "an older key, of more than thirty-two characters", "a newer key, " + "x" * 32
@@ -223,7 +223,7 @@ def test_secrets_are_not_in_logs_audit_log_emails_or_exports(
     answer = finish(api, challenge(api, ada), recovery_code=mfa.recovery_codes[0]).json
     export_id = ask(api.as_token(answer["access_token"]))
     engine.deliver()
-    archive = opened(api.as_token(answer["access_token"]), export_id)
+    archive = open_archive(api.as_token(answer["access_token"]), export_id)
     [listed] = lines(archive, "authenticators.jsonl")
     assert (listed["kind"], listed["name"]) == ("totp", "Phone")
     assert len(lines(archive, "recovery_codes.jsonl")) == 10

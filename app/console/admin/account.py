@@ -99,7 +99,8 @@ def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
 
 def _change_role(call_api: ApiCall, account_id: AccountKey) -> Response:
     if request.form["role"] == ROOT and "confirmed" not in request.form:
-        return _confirm_root_page(account_id)
+        page: Response = _confirm_root_page(account_id)
+        return page
     account = service(Accounts).by_id(account_id)
     former = account.role if account is not None else ""
     changed = call_api()
