@@ -132,7 +132,7 @@ def sign_out(person: Person) -> str:
 
 def suspend(person: Person) -> str:
     token = person.token()
-    person.change(status="suspend")
+    person.change(status="suspended")
     return token
 
 

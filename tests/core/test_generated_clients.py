@@ -61,7 +61,7 @@ def test_generated_typescript_client_works(
     )
     client_project.node("orval", "--config", "orval.config.json")
     client_project.node("tsc", "--project", ".")
-    assert client_project.node("compiled/arguments.js", *arguments).endswith("done\n")
+    assert client_project.node("compiled/journey.js", *arguments).endswith("done\n")
 
 
 def test_generated_python_client_works(client_project: ClientProject, arguments: list[str]) -> None:
@@ -69,6 +69,6 @@ def test_generated_python_client_works(client_project: ClientProject, arguments:
     output = ["--output-path", "frontdesk_client", "--config", "python.yaml"]
     client_project.python("-m", "openapi_python_client", *generate, *output)
     client_project.python(
-        "-m", "mypy", "--strict", "--no-incremental", "frontdesk_client", "arguments.py"
+        "-m", "mypy", "--strict", "--no-incremental", "frontdesk_client", "journey.py"
     )
-    assert client_project.python("arguments.py", *arguments).endswith("done\n")
+    assert client_project.python("journey.py", *arguments).endswith("done\n")
