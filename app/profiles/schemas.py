@@ -12,6 +12,7 @@ from marshmallow import (
     fields,
     post_dump,
     post_load,
+    validate,
     validates_schema,
 )
 from werkzeug.datastructures import FileStorage
@@ -25,6 +26,7 @@ from .extra import find_errors
 from .links import NOT_A_URL, is_picture_path, is_web_url, picture_url
 from .models import PROPERTIES, URL_LENGTH, WRITABLE, Profile
 from .picture import MAX_BYTES
+from .settings import ProfilesSettings
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
@@ -134,11 +136,13 @@ class ProfileRead(Schema):
 
     id = response_field(fields.Integer, "ID of the profile.")
     account_id = response_field(AccountId, "ID of the account that the profile belongs to.")
-    first_name = response_field(fields.String, "First name.")
-    last_name = response_field(fields.String, "Last name.")
-    date_of_birth = response_field(fields.Date, "Date of birth, as an ISO 8601 date.")
-    gender = response_field(fields.String, "Gender, as free text.")
-    marital_status = response_field(fields.String, "Marital status, as free text.")
+    first_name = response_field(fields.String, "First name.", allow_none=True)
+    last_name = response_field(fields.String, "Last name.", allow_none=True)
+    date_of_birth = response_field(
+        fields.Date, "Date of birth, as an ISO 8601 date.", allow_none=True
+    )
+    gender = response_field(fields.String, "Gender, as free text.", allow_none=True)
+    marital_status = response_field(fields.String, "Marital status, as free text.", allow_none=True)
     phone = response_field(fields.String, "Phone number, as free text.", allow_none=True)
     address = response_field(fields.String, "Street address.", allow_none=True)
     city = response_field(fields.String, "City.", allow_none=True)
@@ -177,6 +181,39 @@ def read_schema() -> type[Schema]:
 @cache
 def _partial(schema: type[Schema]) -> type[Schema]:
     return type(f"{schema.__name__}Partial", (_Partial, schema), {})
+
+
+def form_schema() -> type[Schema]:
+    """Return the schema of the console's form for a new profile."""
+    return _as_form(create_schema())
+
+
+def form_update_schema() -> type[Schema]:
+    """Return the schema of the console's form for an existing profile."""
+    return _as_form(update_schema())
+
+
+def _as_form(schema: type[Schema]) -> type[Schema]:
+    if schema not in (ProfileCreate, ProfileUpdate):
+        return schema
+    required = frozenset(current_frontdesk.settings.of(ProfilesSettings).FORM_REQUIRED)
+    return type(f"{schema.__name__}Form", (_Form, schema), {"required_in_form": required})
+
+
+class _Form(Schema):
+    """Requires the properties of `PROFILES__FORM_REQUIRED`; the others may be null."""
+
+    required_in_form: frozenset[str]
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for name, field in self.load_fields.items():
+            field.required = name in self.required_in_form
+            field.allow_none = not field.required
+            if field.required and isinstance(field, Text) and not field.must_not_be_blank:
+                field.must_not_be_blank = True
+                # Copies of a field share its list of validators.
+                field.validators = [*field.validators, validate.Length(min=1, max=field.max)]
 
 
 def to_columns(source: SchemaSource, loaded: Values) -> JsonObject:

@@ -20,6 +20,27 @@ class ProfilesSettings(Namespace):
         ' `account_id`. If unset, all properties. Example: `["first_name",'
         ' "avatar"]`.',
     )
+    FORM_REQUIRED: list[
+        Literal[
+            "first_name",
+            "last_name",
+            "date_of_birth",
+            "gender",
+            "marital_status",
+            "phone",
+            "address",
+            "postal_code",
+            "city",
+            "state",
+            "country",
+            "bio",
+        ]
+    ] = Field(
+        default=["first_name", "last_name"],
+        description="Properties that the console's profile form requires. Others that a user leaves"
+        " empty are `null`. `POST /profiles` requires the same properties as ever; with your own"
+        " schema of profiles, the schema decides for the form too.",
+    )
     AVATAR_STORAGE: Literal["local", "s3"] = Field(
         default="local",
         description="Where avatars are stored: in a local folder, or in an S3-compatible bucket.",

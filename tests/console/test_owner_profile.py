@@ -14,7 +14,7 @@ from app.console.owner.profile import field_groups
 from app.core.web.fields import Text
 from app.profiles.schemas import ProfileCreate
 
-from ..conftest import Person
+from ..conftest import MakeApp, MakePerson, Person
 from .reader import Reader, fault_of, said, visible
 
 FIELDS = {
@@ -71,6 +71,33 @@ def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_stays(reader: Rea
     assert fault_of(text, "last_name") == ""
     assert 'value="yesterday"' in text
     assert "of numbers" in text
+
+
+PERSONAL = ("date_of_birth", "gender", "marital_status")
+
+
+def test_form_requires_only_the_names_and_the_api_all_properties(
+    reader: Reader, ada: Person
+) -> None:
+    names = {**FIELDS, **dict.fromkeys(PERSONAL, "")}
+    assert said(reader.send("/profile/make", **names)) == "Profile saved."
+    assert [profile_of(ada)[name] for name in PERSONAL] == [None, None, None]
+    reader.send("/profile", **FIELDS)
+    assert profile_of(ada)["gender"] == "female"
+    reader.send("/profile", **{**FIELDS, "gender": ""})
+    assert profile_of(ada)["gender"] is None
+    assert fault_of(reader.refused("/profile", 422, **{**FIELDS, "last_name": ""}), "last_name")
+    ada.api().delete("/profiles")
+    missing = ada.api().post("/profiles", 422, json={"first_name": "Ada", "last_name": "L"})
+    assert missing.faults == [f"json:{name}" for name in PERSONAL]
+
+
+def test_setting_decides_what_the_form_requires(make_app: MakeApp, person: MakePerson) -> None:
+    app = make_app(PROFILES__FORM_REQUIRED='["city", "phone"]')
+    reader = Reader(app, person("ada", into=app))
+    text = reader.refused("/profile/make", 422, **dict.fromkeys(FIELDS, ""))
+    assert [name for name in FIELDS if fault_of(text, name)] == ["phone", "city"]
+    reader.send("/profile/make", **{**dict.fromkeys(FIELDS, ""), "city": "London", "phone": "1"})
 
 
 def test_what_clients_keep_there_stays_as_it_is(reader: Reader, ada: Person) -> None:

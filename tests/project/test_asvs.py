@@ -170,7 +170,7 @@ def test_console_scripts_set_no_property_by_an_external_name() -> None:
 def test_page_states_the_size_limits_of_pictures() -> None:
     page = (ROOT / "docs" / "profiles.md").read_text()
     sizes = (MAX_BYTES >> 20, MAX_PIXELS // 10**6, MAX_JPEG_PIXELS // 10**6)
-    assert "{} MiB and {} megapixels at the most ({} as a JPEG".format(*sizes) in page
+    assert "at most {} MiB and {} megapixels, or {} megapixels as a JPEG".format(*sizes) in page
 
 
 def rows() -> list[tuple[str, str, str, str]]:

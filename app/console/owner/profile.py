@@ -9,15 +9,19 @@ import orjson
 from flask import Response
 from marshmallow import Schema, fields, validate
 
+from ...auth.caller import caller
 from ...auth.decorators import active_account_required
+from ...core.context import service
 from ...core.errors import Fault, Problem, TooLarge
 from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
-from ...core.web.request_data import schema_instance
+from ...core.web.request_data import schema_for, takes
 from ...profiles import routes as profiles_api
 from ...profiles.errors import ProfileNotFound
-from ...profiles.models import PROPERTIES
-from ...profiles.schemas import create_schema, update_schema
+from ...profiles.guards import scoped_account_required
+from ...profiles.models import PROPERTIES, Profile
+from ...profiles.schemas import form_schema, form_update_schema, to_columns
+from ...profiles.service import Profiles
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
@@ -28,8 +32,8 @@ from ..texts import _, mark, message_for
 @hidden
 def profile_page() -> Response:
     profile = _profile()
-    schema = create_schema() if profile is None else update_schema()
-    groups = field_groups(schema_instance(schema))
+    schema = schema_for(form_schema if profile is None else form_update_schema)
+    groups = field_groups(schema)
     return render_page(
         "owner/profile.html",
         profile=profile,
@@ -38,13 +42,27 @@ def profile_page() -> Response:
     )
 
 
-@calls_api(profiles_api.create_profile, form_page=profile_page)
+@scoped_account_required
+@takes(json=form_schema)
+def _create_profile(json: Values) -> Profile:
+    fields = to_columns(form_schema, json)
+    return service(Profiles).create(caller().account.id, fields)
+
+
+@scoped_account_required
+@takes(json=form_update_schema)
+def _update_profile(json: Values) -> Profile:
+    fields = to_columns(form_update_schema, json)
+    return service(Profiles).update(caller().account.id, fields)
+
+
+@calls_api(_create_profile, form_page=profile_page)
 def make_profile(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".profile_page", _("Profile saved."))
 
 
-@calls_api(profiles_api.update_profile, form_page=profile_page)
+@calls_api(_update_profile, form_page=profile_page)
 def change_profile(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".profile_page", _("Profile saved."))
