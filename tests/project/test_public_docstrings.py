@@ -107,7 +107,7 @@ def test_function_is_documented(path: str) -> None:
 @pytest.mark.parametrize(("path", "documented"), list(classes()), ids=list(dict(classes())))
 def test_class_is_documented(path: str, documented: type) -> None:
     assert documented.__doc__
-    assert not documented.__doc__.startswith(documented.__name__), "no docstring of its own"
+    assert not documented.__doc__.startswith(documented.__name__), "the docstring is inherited"
     fields = documented.__dict__.get("_fields") or documented.__dict__.get(
         "__dataclass_fields__", ()
     )

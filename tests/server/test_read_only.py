@@ -21,9 +21,9 @@ from ..rigs.processes import within
 from ..rigs.servers import ROOT, bare_environment
 from ..rigs.traffic import Client
 
-# What the image copies, next to the folder `instance`.
+# The code that the image copies, next to the folder `instance`.
 COPIED = ("app", "migrations", "templates", "wsgi.py", "config.py", "gunicorn.conf.py")
-# In a mount namespace of its own, everything is read-only except two folders; /dev/shm stays as in
+# A mount namespace in which everything is read-only except two folders; /dev/shm is writable as in
 # a container.
 READ_ONLY = """
 mount --make-rprivate /
