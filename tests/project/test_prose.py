@@ -26,7 +26,7 @@ PLAIN_TERMS = {
     r"lets? in|comes? in by|ways? in": "authenticate, sign in, sign-in method",
     r"moving in|moved in|moving out": "import users, export users",
     r"passed over": "ignored, skipped",
-    r"is none|are none": "does not exist",
+    r"(?-i:is none|are none)": "does not exist",
     r"of (?:yours|ours|theirs)": "your, our, their",
     r"days of grace|a way back": "grace period, undo",
     r"looked after|look(?:s|ing)? after": "manage",
@@ -59,6 +59,8 @@ def prose_lines(name: str) -> Iterator[tuple[int, str]]:
         yield from _python_prose(source)
     elif name.endswith(".md"):
         yield from _markdown_prose(source)
+    elif name.endswith(".html"):
+        yield from _template_prose(source)
     else:
         yield from enumerate(source.splitlines(), start=1)
 
@@ -85,6 +87,15 @@ def _markdown_prose(source: str) -> Iterator[tuple[int, str]]:
             yield number, re.sub(r"`[^`]*`", "", line)
 
 
+def _template_prose(source: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(source.splitlines(), start=1):
+        yield number, re.sub(r"{%.*?%}|{{.*?}}", lambda tag: _quoted(tag[0]), line)
+
+
+def _quoted(tag: str) -> str:
+    return " ".join(re.findall(r'"[^"]*"', tag))
+
+
 def hint(word: str) -> str:
     return next(
         plain
@@ -99,6 +110,7 @@ def hint(word: str) -> str:
         ("a.py", "# Whoever signs in\nx = 1\n", [(1, "Whoever")]),
         ("a.py", 'def f():\n    return "mended"\n', []),
         ("a.py", 'x = "nobody is signed in"\n', [(1, "nobody")]),
+        ("a.html", '{% if x is none %}{{ _("nobody") }} anew\n', [(1, "nobody"), (1, "anew")]),
         ("a.md", "One\n\nsee `anew`\n```\nanew\n```\nanew\n", [(7, "anew")]),
     ],
 )
