@@ -212,15 +212,36 @@ class TestTheCommand:
 
 
 class TestTheGreeting:
-    def test_is_for_who_develops_here(self, app: Flask, client: FlaskClient) -> None:
-        assert client.get("/", base_url="http://localhost:5000").status_code == 303
+    LOCAL = "http://localhost:5000"
+
+    def test_is_shown_only_in_debug_mode_on_this_machine(
+        self, app: Flask, client: FlaskClient
+    ) -> None:
+        assert client.get("/", base_url=self.LOCAL).status_code == 303
         app.debug = True
-        page = client.get("/", base_url="http://localhost:5000")
+        page = client.get("/", base_url=self.LOCAL)
         assert page.status_code == 200
-        for link in ("/sign-in", "/api/v1/docs"):
-            assert f'href="{link}"' in page.text
-        assert "root@example.com" in page.text
+        assert 'href="/api/v1/docs"' in page.text
         assert client.get("/", base_url="http://desk.example.com").status_code == 303
+
+    def test_links_to_the_form_of_the_first_root(self, app: Flask, client: FlaskClient) -> None:
+        app.debug = True
+        page = client.get("/", base_url=self.LOCAL).text
+        link = re.search(r'href="/first-root\?token=([^"]+)"', page)
+        assert link
+        assert 'href="/sign-in"' not in page
+        assert sent(client, token=link[1]).status_code == 303
+
+    @pytest.mark.parametrize("name", ["root", "other"])
+    def test_names_the_root_account_of_the_settings_if_it_exists(
+        self, app: Flask, client: FlaskClient, person: MakePerson, name: str
+    ) -> None:
+        person(name, role="root")
+        app.debug = True
+        page = client.get("/", base_url=self.LOCAL).text
+        assert 'href="/sign-in"' in page
+        assert "/first-root" not in page
+        assert ("As root@example.com." in page) is (name == "root")
 
 
 HTML = '<p style="color: red">Hello</p><script>alert(1)</script><a href="https://a.example/x">a</a>'

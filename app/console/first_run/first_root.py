@@ -45,9 +45,10 @@ class FirstRoot:
 
         Without a public URL in the settings, the link is only a path.
         """
-        core = self.context.settings.core
-        token = self.context.get(Proofs).token(_FIRST_ROOT, _SERVICE)
-        return f"{core.console_url}/first-root?token={token}"
+        return f"{self.context.settings.core.console_url}/first-root?token={self.token()}"
+
+    def token(self) -> str:
+        return self.context.get(Proofs).token(_FIRST_ROOT, _SERVICE)
 
     def check(self, token: str) -> None:
         if not self.is_missing():

@@ -2,8 +2,10 @@
 
 from flask import Response, current_app, url_for
 
-from ...core.context import current_frontdesk
+from ...accounts.service import Accounts
+from ...core.context import current_frontdesk, find_context, service
 from ...core.web.operation import anyone, hidden
+from ..first_run.first_root import ROOT, FirstRoot
 from ..first_run.outbox import count_emails, has_outbox, is_local_request
 from ..links import redirect_to
 from ..pages import is_signed_in, render_page
@@ -25,9 +27,14 @@ def is_greeted() -> bool:
 
 def greeting() -> Response:
     has_reference = "docs.page" in current_app.view_functions
+    first_root = FirstRoot(find_context())
+    email = current_frontdesk.settings.top_level("FIRST_SUPERUSER")
+    account = service(Accounts).find(email) if email else None
     return render_page(
         "first_run/greeting.html",
-        first_root=current_frontdesk.settings.top_level("FIRST_SUPERUSER"),
+        # The page is visible only on this machine, as are the emails with links to reset passwords.
+        first_root_token=first_root.token() if first_root.is_missing() else None,
+        first_root=email if account is not None and account.role == ROOT else None,
         reference=url_for("docs.page") if has_reference else None,
         documentation=DOCUMENTATION,
         mails=count_emails() if has_outbox() else None,
