@@ -30,6 +30,7 @@ project_copyright = author
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 # The README's headings and links are written for package indexes too.
 suppress_warnings = ["myst.header", "myst.domains"]
 

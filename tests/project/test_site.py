@@ -22,16 +22,7 @@ from ..rigs.servers import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HOME = PROJECT["urls"]["Documentation"]
 # Pages with wide tables, long code or the site's own layout.
-CHECKED_PAGES = (
-    "index",
-    "tutorial",
-    "existing-app",
-    "settings",
-    "python",
-    "docker",
-    "kubernetes",
-    "search",
-)
+CHECKED_PAGES = ("index", "tutorial", "mfa", "settings", "python", "kubernetes", "search")
 REDIRECT = re.compile(r'http-equiv="refresh" content="0; url=([^"]+)"')
 
 
@@ -170,13 +161,41 @@ def test_pages_load_nothing_from_other_servers_and_fit_a_small_screen(
     requested: list[str] = []
     page.on("request", lambda request: requested.append(request.url))
     wide = []
-    for name in CHECKED_PAGES:
-        page.goto((site / f"{name}.html").as_uri())
+    for path in site.rglob("*.html"):
+        if REDIRECT.search(path.read_text()):
+            continue
+        page.goto(path.as_uri())
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            wide.append(name)
+            wide.append(path.relative_to(site).as_posix())
     page.close()
     assert [url for url in requested if urlsplit(url).scheme not in ("file", "data")] == []
     assert wide == []
+
+
+def test_phone_has_search_and_navigation_at_the_top(site: Path, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    for name in CHECKED_PAGES:
+        page.goto((site / f"{name}.html").as_uri())
+        field = page.locator(".page-search input").bounding_box()
+        assert field is not None
+        assert field["y"] < 150
+        assert page.locator(".mobile-header .nav-overlay-icon").is_visible()
+    page.fill(".page-search input", "totp")
+    page.press(".page-search input", "Enter")
+    page.get_by_role("link", name="Multi-factor authentication (MFA)").first.wait_for()
+    page.close()
+
+
+def test_dark_mode_copy_buttons_and_the_current_page(site: Path, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="dark")
+    page.goto((site / "mfa.html").as_uri())
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    assert page.locator(".sidebar-tree .current-page").inner_text() == "MFA (TOTP, recovery codes)"
+    assert page.locator(".highlight button.copybtn").count() > 3
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(background) != dark
+    page.close()
 
 
 def test_no_page_refers_to_a_file_of_another_server(site: Path) -> None:
