@@ -68,7 +68,7 @@ def take_console(folder: Path) -> None:
     with TemporaryDirectory() as kept:
         for name, cell in CONSOLE.items():
             window, _, _ = cell.rpartition("-")
-            test = f"tests/console/test_pages.py::test_a_page_is_as_it_should_be[{window}-{name}]"
+            test = f"tests/console/test_pages.py::test_page_passes_all_checks[{window}-{name}]"
             subprocess.run(
                 [sys.executable, "-m", "pytest", "-q", test],
                 cwd=ROOT,

@@ -92,79 +92,87 @@ def _belongs_to(fault: Fault, name: str) -> bool:
 
 
 # Messages of the API's schemas, and what a page says instead.
-_ERRORS = tuple(
-    (re.compile(pattern), text)
-    for pattern, text in (
-        (
-            r"(Missing data for required field|Field may not be null|Must not be blank)\.",
-            mark("This field is required."),
-        ),
-        (
-            r"Length must be between (?P<min>\d+) and (?P<max>\d+)\.",
-            mark("Enter {min} to {max} characters."),
-        ),
-        (r"Longer than maximum length (?P<max>\d+)\.", mark("Enter at most {max} characters.")),
-        (r"Shorter than minimum length (?P<min>\d+)\.", mark("Enter at least {min} characters.")),
-        (r"Not a valid ([a-z]+ )?(date|datetime)\.", mark("Enter a valid date.")),
-        (r"Not a valid (integer|number)\.", mark("Enter a number.")),
-        (r"Not a valid email address\.?", mark("Enter a valid email address.")),
-        (
-            r"Not a valid phone number.*",
-            mark("Enter a phone number with + and the country code, such as +44 20 7946 0000."),
-        ),
-        (r"Not a valid UUID\.", mark("Enter a valid ID.")),
-        (r"Not a valid URL\.", mark("Enter a valid URL.")),
-        (r"Not a valid boolean\.", mark("Choose yes or no.")),
-        (r"(Not a valid string|Invalid type|Not a valid list)\.", mark("The value is invalid.")),
-        (
+_ERRORS = (
+    (
+        re.compile(r"(Missing data for required field|Field may not be null|Must not be blank)\."),
+        mark("This field is required."),
+    ),
+    (
+        re.compile(r"Length must be between (?P<min>\d+) and (?P<max>\d+)\."),
+        mark("Enter {min} to {max} characters."),
+    ),
+    (
+        re.compile(r"Longer than maximum length (?P<max>\d+)\."),
+        mark("Enter at most {max} characters."),
+    ),
+    (
+        re.compile(r"Shorter than minimum length (?P<min>\d+)\."),
+        mark("Enter at least {min} characters."),
+    ),
+    (re.compile(r"Not a valid ([a-z]+ )?(date|datetime)\."), mark("Enter a valid date.")),
+    (re.compile(r"Not a valid (integer|number)\."), mark("Enter a number.")),
+    (re.compile(r"Not a valid email address\.?"), mark("Enter a valid email address.")),
+    (
+        re.compile(r"Not a valid phone number.*"),
+        mark("Enter a phone number with + and the country code, such as +44 20 7946 0000."),
+    ),
+    (re.compile(r"Not a valid UUID\."), mark("Enter a valid ID.")),
+    (re.compile(r"Not a valid URL\."), mark("Enter a valid URL.")),
+    (re.compile(r"Not a valid boolean\."), mark("Choose yes or no.")),
+    (
+        re.compile(r"(Not a valid string|Invalid type|Not a valid list)\."),
+        mark("The value is invalid."),
+    ),
+    (
+        re.compile(
             r"Must be greater than or equal to (?P<min>\S+)"
-            r" and less than or equal to (?P<max>\S+)\.",
-            mark("Enter a number from {min} to {max}."),
+            r" and less than or equal to (?P<max>\S+)\."
         ),
-        (r"Must be (greater|less) than .*", mark("The number is out of range.")),
-        (r"Must be one of: .*", mark("Choose one of the options.")),
-        (r"String does not match expected pattern\.", mark("The format is invalid.")),
-        (r"The list is empty\..*", mark("Select at least one account.")),
-        (
-            r"Not the email address of the account\.",
-            mark("This is not the account's email address."),
-        ),
-        (r"Not the workspace's name\.", mark("This is not the name of the workspace.")),
-        (r"Must be in the future\.", mark("Choose a date in the future.")),
-        (r"Lies in the future\.", mark("Enter a date in the past.")),
-        (r"Must be another one than before\.", mark("Enter a new value.")),
-        (
-            r"Not while the account has an unverified .*",
-            mark("This is not possible before the email address is verified."),
-        ),
-        (
-            r"The accounts of this application have no .*",
-            mark("The accounts of this application do not support this."),
-        ),
-        (
-            r"At least (?P<min>\d+) characters are needed\.",
-            mark("Enter at least {min} characters."),
-        ),
-        (
-            r"This is among the passwords that are tried first.*",
-            mark("This password is too common. Choose another one."),
-        ),
-        (
-            r"This password appeared in a data breach.*",
-            mark("This password appeared in a data breach. Choose another one."),
-        ),
-        (
-            r"Must not be the email address\.",
-            mark("The password must differ from the email address."),
-        ),
-        (
-            r"Use (?P<min>\d+) to (?P<max>\d+) lower-case letters, digits and hyphens\.",
-            mark("Use {min} to {max} lowercase letters, digits and hyphens."),
-        ),
-        (r"This slug is reserved\.", mark("This address is reserved. Choose another one.")),
-        (r"Not a place in this list\.", mark("Start again on the first page of the list.")),
-        (r"Not a type of record\.", mark("Choose one of the options.")),
-    )
+        mark("Enter a number from {min} to {max}."),
+    ),
+    (re.compile(r"Must be (greater|less) than .*"), mark("The number is out of range.")),
+    (re.compile(r"Must be one of: .*"), mark("Choose one of the options.")),
+    (re.compile(r"String does not match expected pattern\."), mark("The format is invalid.")),
+    (re.compile(r"The list is empty\..*"), mark("Select at least one account.")),
+    (
+        re.compile(r"Not the email address of the account\."),
+        mark("This is not the account's email address."),
+    ),
+    (re.compile(r"Not the workspace's name\."), mark("This is not the name of the workspace.")),
+    (re.compile(r"Must be in the future\."), mark("Choose a date in the future.")),
+    (re.compile(r"Lies in the future\."), mark("Enter a date in the past.")),
+    (re.compile(r"Must be another one than before\."), mark("Enter a new value.")),
+    (
+        re.compile(r"Not while the account has an unverified .*"),
+        mark("This is not possible before the email address is verified."),
+    ),
+    (
+        re.compile(r"The accounts of this application have no .*"),
+        mark("The accounts of this application do not support this."),
+    ),
+    (
+        re.compile(r"At least (?P<min>\d+) characters are needed\."),
+        mark("Enter at least {min} characters."),
+    ),
+    (
+        re.compile(r"This is among the passwords that are tried first.*"),
+        mark("This password is too common. Choose another one."),
+    ),
+    (
+        re.compile(r"This password appeared in a data breach.*"),
+        mark("This password appeared in a data breach. Choose another one."),
+    ),
+    (
+        re.compile(r"Must not be the email address\."),
+        mark("The password must differ from the email address."),
+    ),
+    (
+        re.compile(r"Use (?P<min>\d+) to (?P<max>\d+) lower-case letters, digits and hyphens\."),
+        mark("Use {min} to {max} lowercase letters, digits and hyphens."),
+    ),
+    (re.compile(r"This slug is reserved\."), mark("This address is reserved. Choose another one.")),
+    (re.compile(r"Not a place in this list\."), mark("Start again on the first page of the list.")),
+    (re.compile(r"Not a type of record\."), mark("Choose one of the options.")),
 )
 # Errors of fields that users do not fill in: the whole sentence.
 _HIDDEN_FIELDS = {

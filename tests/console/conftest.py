@@ -29,12 +29,12 @@ from ..rigs.console.cells import Cell, journey_cells
 from ..rigs.console.site import FEATURES, Site, Visitors, serve
 from ..rigs.console.world import World
 from ..rigs.cookie_browsers import HOST
-from .furnished import furnished_site
-from .walk import Walk
+from .page_visits import PageVisits
+from .populated_site import populated_site
 
 OpenSite = Callable[..., Site]
 
-# Nothing leaves this machine, and elements know their names as a screen reader would say them.
+# No requests leave this machine, and elements have computed accessible names.
 _OPTIONS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
     "--enable-blink-features=ComputedAccessibilityInfo",
@@ -70,12 +70,12 @@ def open_site(
 
 
 @pytest.fixture(scope="module")
-def walk(
+def visits(
     browser: Browser, _migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Walk]:
+) -> Iterator[PageVisits]:
     """Share one service among all tests of a file, since viewing pages changes nothing."""
-    with furnished_site(_migrated_sqlite, tmp_path_factory.mktemp("console")) as site:
-        yield Walk(browser, World(site))
+    with populated_site(_migrated_sqlite, tmp_path_factory.mktemp("console")) as site:
+        yield PageVisits(browser, World(site))
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""The console's pages as they are looked at: one line for each, and for each further state of one.
+"""The console's pages to check: an entry for each special state of a page.
 
-A page that stands in the routes needs no line here: it is found, opened as whoever may enter, with
-the values of tests/rigs/console/world.py for its path, and must answer with 200. A line is for what
-that does not tell: another state, other eyes, a query, what must have happened before.
+A page of the routes needs no entry: the tests open it as a user who may see it, with the values
+of tests/rigs/console/world.py, and expect the status 200. An entry is for another state, user,
+query or preparation.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from ..rigs.console.site import Visitor
 from ..rigs.console.world import World
 
 
-def nothing(_world: World, _visitor: Visitor) -> None:
+def no_preparation(_world: World, _visitor: Visitor) -> None:
     return None
 
 
-def suspended(world: World) -> Mapping[str, Any]:
+def suspended_account(world: World) -> Mapping[str, Any]:
     return {"account_id": world.suspended.id}
 
 
-def root(world: World) -> Mapping[str, Any]:
+def root_account(world: World) -> Mapping[str, Any]:
     return {"account_id": world.people["root"].id}
 
 
-def invited(world: World) -> Mapping[str, Any]:
-    """By the mail to somebody who has no account."""
+def invitation_token(world: World) -> Mapping[str, Any]:
+    """Return the token of the email to a person without an account."""
     mail = world.site.mails.assert_sent("charles@example.com", text="?token=")
     found = re.search(r"\?token=([\w.-]+)", mail.text)
     assert found is not None
@@ -38,21 +38,21 @@ def invited(world: World) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Page:
-    # Of its picture.
+    # The name of its screenshot.
     name: str
-    # The view's name.
+    # The name of the view.
     view: str
-    # `visitor`, `owner`, `new_user` (whose account is empty), `admin` or `root`; by the guard if
-    # it is not said.
+    # `visitor`, `owner`, `new_user` (an empty account), `admin` or `root`; by default according to
+    # the authorization decorator.
     who: str = ""
     values: Callable[[World], Mapping[str, Any]] = lambda _: {}
     query: Callable[[World], Mapping[str, Any]] = lambda _: {}
-    # Before the page is opened; what the visitor does then is done in a browser of their own.
-    needs: Callable[[World, Visitor], None] = nothing
+    # Preparation before the page is opened, in a separate browser.
+    needs: Callable[[World, Visitor], None] = no_preparation
     status: int = 200
 
 
-# In place of what is found by itself, where the view stands here.
+# These entries replace the default entry of their view.
 PAGES: tuple[Page, ...] = (
     Page("inbox", "dashboard"),
     Page("inbox-empty", "dashboard", who="new_user"),
@@ -65,8 +65,8 @@ PAGES: tuple[Page, ...] = (
     Page("accounts", "managed_accounts_page", who="admin"),
     Page("accounts-none", "managed_accounts_page", who="admin", query=lambda _: {"search": "zz"}),
     Page("managed-account", "managed_account_page", who="admin"),
-    Page("account-suspended", "managed_account_page", who="admin", values=suspended),
-    Page("account-of-root", "managed_account_page", who="admin", values=root),
+    Page("account-suspended", "managed_account_page", who="admin", values=suspended_account),
+    Page("account-of-root", "managed_account_page", who="admin", values=root_account),
     Page("account-new", "new_managed_account_page", who="admin"),
     Page("account-suspend", "suspend_managed_account_page", who="admin"),
     Page("account-delete", "delete_managed_account_page", who="admin"),
@@ -78,29 +78,29 @@ PAGES: tuple[Page, ...] = (
     Page("workspaces-of-a-new-user", "workspaces_page", who="new_user"),
     Page("invitations-received", "received_invitations_page", who="new_user"),
     Page("invitations-received-none", "received_invitations_page"),
-    Page("invitation", "invitation_page", query=invited),
-    Page("invitation-of-somebody-else", "invitation_page", who="owner", query=invited),
+    Page("invitation", "invitation_page", query=invitation_token),
+    Page("invitation-of-another-account", "invitation_page", who="owner", query=invitation_token),
     Page("invitation-over", "invitation_page", status=422),
 )
-# What answers to GET and is no page to look at, and why.
+# Views of GET routes that are not pages, with the reason.
 NO_PAGES: dict[str, str] = {
     "static_asset": "a file",
-    "mail_template_html": "a part of the mail's page",
+    "mail_template_html": "a part of the email page",
     "brand_css": "a file",
-    "home": "leads on",
-    "second_step_page": "leads on, for whoever has shown nothing yet",
-    "enrolment_page": "leads on, for whoever has shown nothing yet",
-    "provider_sign_in": "leads to the provider",
-    "provider_callback": "there is none without a provider",
+    "home": "redirects",
+    "second_step_page": "redirects without a started sign-in",
+    "enrolment_page": "redirects without a started sign-in",
+    "provider_sign_in": "redirects to the provider",
+    "provider_callback": "needs a provider",
     "broadcast_progress": "a part of a broadcast",
     "older_items": "a part of the inbox",
     "new_items": "a part of the inbox",
     "export_state": "a part of the account",
     "fetch_export": "a file",
     "admin_events_file": "a file",
-    "own_app_page": "leads to the page that begins",
-    "first_root_page": "there until there is a root; test_first_run.py",
-    "mails_page": "there while one develops; test_first_run.py",
-    "mail_page": "there while one develops; test_first_run.py",
-    "mail_html": "there while one develops; test_first_run.py",
+    "own_app_page": "redirects to the start",
+    "first_root_page": "exists only without a root account; test_first_run.py",
+    "mails_page": "only in debug mode; test_first_run.py",
+    "mail_page": "only in debug mode; test_first_run.py",
+    "mail_html": "only in debug mode; test_first_run.py",
 }

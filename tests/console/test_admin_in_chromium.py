@@ -1,4 +1,4 @@
-"""Two people at once: what an admin does to somebody who is in shows with the next click."""
+"""The admin pages in a browser: an admin's change of an account affects its user at once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 from ..rigs.console.site import Site, Visitor, Visitors
 
 
-def found_by(visitor: Visitor, email: str) -> None:
-    """From the first page to all about an account."""
+def open_account(visitor: Visitor, email: str) -> None:
+    """Open the page of an account from the list of accounts."""
     visitor.open("/admin/accounts")
     search = visitor.page.get_by_role("searchbox", name="Search accounts")
     search.fill(email[:6])
@@ -17,17 +17,19 @@ def found_by(visitor: Visitor, email: str) -> None:
     expect(visitor.page.get_by_role("heading", level=1)).to_have_text(email)
 
 
-def test_who_is_suspended_hears_why_with_the_next_click(site: Site, visitors: Visitors) -> None:
+def test_suspended_user_sees_the_suspension_on_the_next_request(
+    site: Site, visitors: Visitors
+) -> None:
     ada, boss = site.person("ada"), site.person("boss", role="admin")
     hers, his = visitors(ada), visitors(boss)
     hers.open("/dashboard")
-    found_by(his, ada.email)
+    open_account(his, ada.email)
     his.page.get_by_role("link", name="Suspend").first.click()
     his.page.get_by_text("30 days").click()
-    his.page.get_by_label("Reason").fill("Sells beans to everybody")
+    his.page.get_by_label("Reason").fill("Sells beans to all users")
     his.page.get_by_role("button", name="Suspend the account").click()
     main = his.page.get_by_role("main")
-    expect(main.get_by_text("Sells beans to everybody")).to_be_visible()
+    expect(main.get_by_text("Sells beans to all users")).to_be_visible()
     expect(main.get_by_text("Ends ")).to_be_visible()
 
     hers.faults.expect(401)
@@ -38,7 +40,7 @@ def test_who_is_suspended_hears_why_with_the_next_click(site: Site, visitors: Vi
     expect(his.page.get_by_role("link", name="Suspend").first).to_be_visible()
 
 
-def test_an_account_is_made_changed_and_deleted(site: Site, visitors: Visitors) -> None:
+def test_account_is_created_changed_and_deleted(site: Site, visitors: Visitors) -> None:
     root = visitors(site.person("root", role="root"))
     page = root.page
     root.open("/admin/accounts")
@@ -57,7 +59,7 @@ def test_an_account_is_made_changed_and_deleted(site: Site, visitors: Visitors) 
     page.get_by_label("More actions").click()
     page.get_by_role("link", name="Delete…").click()
     root.faults.expect(422)
-    page.get_by_label("Enter the account's email address").fill("somebody@example.com")
+    page.get_by_label("Enter the account's email address").fill("other@example.com")
     page.get_by_role("button", name="Delete account").click()
     expect(page.get_by_text("This is not the account's email address.")).to_be_visible()
     page.get_by_label("Enter the account's email address").fill("grace@example.com")
@@ -66,7 +68,7 @@ def test_an_account_is_made_changed_and_deleted(site: Site, visitors: Visitors) 
     expect(page.get_by_text("Deleted the account grace@example.com.")).to_be_visible()
 
 
-def test_events_are_narrowed_down(site: Site, visitors: Visitors) -> None:
+def test_events_are_filtered(site: Site, visitors: Visitors) -> None:
     ada, boss = site.person("ada"), site.person("boss", role="admin")
     site.cookie_of(ada)
     visitor = visitors(boss)

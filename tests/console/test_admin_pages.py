@@ -1,4 +1,4 @@
-"""The admin's overview, events and settings: what they show, and what it costs."""
+"""The admin's overview, events and settings: their content, and the number of queries."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def add_deliveries(world: World, **counts: int) -> None:
         session.commit()
 
 
-def test_what_waits_too_long_and_what_failed_needs_attention(world: World) -> None:
+def test_overview_shows_delayed_and_failed_messages(world: World) -> None:
     add_deliveries(world, pending=3, failed=2, sent=5)
     main = main_of(world, "/admin")
     assert "The oldest message has been queued for 12 minutes" in main
@@ -66,13 +66,13 @@ def test_what_waits_too_long_and_what_failed_needs_attention(world: World) -> No
     assert "550 no such mailbox" in main
 
 
-def test_what_the_doctor_finds_without_asking_anybody_needs_attention(world: World) -> None:
+def test_overview_shows_findings_of_quick_doctor_checks(world: World) -> None:
     main = main_of(world, "/admin")
     assert "MAIL_SERVER is not set" in main
     assert "FIRST_SUPERUSER_PASSWORD still has its default value" in main
 
 
-def test_the_overview_costs_as_many_queries_however_much_there_is(world: World) -> None:
+def test_overview_takes_a_fixed_number_of_queries(world: World) -> None:
     counts = []
     for _ in range(2):
         with noted_queries(world.site.app) as statements:
@@ -87,7 +87,7 @@ def test_the_overview_costs_as_many_queries_however_much_there_is(world: World) 
             assert "LIMIT" in each
 
 
-def test_the_queue_is_counted_as_far_as_a_page_can_wait(world: World) -> None:
+def test_backlog_is_counted_up_to_a_limit(world: World) -> None:
     add_deliveries(world, pending=7, failed=3, sent=2)
     with world.site.app.app_context():
         session, clock = current_frontdesk.session, current_frontdesk.clock
@@ -102,7 +102,7 @@ def test_the_queue_is_counted_as_far_as_a_page_can_wait(world: World) -> None:
         assert count_recent(session, day, most=2).is_more
 
 
-def test_what_happened_is_counted_by_the_hour(world: World) -> None:
+def test_events_are_counted_by_hour(world: World) -> None:
     with world.site.app.app_context():
         session, now = current_frontdesk.session, current_frontdesk.clock.now()
         since = now - timedelta(days=1)
@@ -127,7 +127,7 @@ def test_few_accounts_are_counted(world: World) -> None:
         assert estimate(session, model) == (5, "exactly")
 
 
-def test_very_many_accounts_are_told_of_as_about_so_many(
+def test_number_of_many_accounts_is_an_estimate(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.administration.search.MAX_COUNT", 4)
@@ -139,7 +139,7 @@ def test_very_many_accounts_are_told_of_as_about_so_many(
     assert found.number >= 4
 
 
-def test_events_are_told_in_words(world: World) -> None:
+def test_events_show_titles_and_changes(world: World) -> None:
     change = {"role": "admin"}
     world.people["root"].api().patch(f"/admin/accounts/{world.ada.id}", json=change)
     main = main_of(world, f"/admin/events?type=account.updated&account={world.ada.email}")
@@ -149,7 +149,7 @@ def test_events_are_told_in_words(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "error"),
     [
         ("type=nothing", "Choose one of the options."),
         ("account=x@example.com", "No account has this address"),
@@ -158,18 +158,18 @@ def test_events_are_told_in_words(world: World) -> None:
         ("target=x", "Target: "),
     ],
 )
-def test_what_no_event_can_be_found_by_is_said_in_place(
-    world: World, query: str, told: str
+def test_invalid_filter_of_events_is_reported_with_its_label(
+    world: World, query: str, error: str
 ) -> None:
     found = answer(world, f"/admin/events?{query}")
     assert found.status_code == 422
     assert "The search is invalid." in found.text
-    assert told in found.text
+    assert error in found.text
     file = answer(world, f"/admin/events.jsonl?{query}")
     assert file.headers["Location"].startswith("/admin/events?")
 
 
-def test_events_lead_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_link_to_the_next_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.console.admin.events.ROWS", 3)
     main = main_of(world, "/admin/events")
     before, _, _ = main.partition('rel="next"')
@@ -179,7 +179,7 @@ def test_events_lead_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main.count('class="event"') == following.count('class="event"') == 3
 
 
-def test_events_are_kept_as_a_file(world: World) -> None:
+def test_events_can_be_downloaded(world: World) -> None:
     file = answer(world, "/admin/events.jsonl?type=account.created")
     assert "attachment" in file.headers["Content-Disposition"]
     lines = [orjson.loads(line) for line in file.data.splitlines()]
@@ -187,14 +187,14 @@ def test_events_are_kept_as_a_file(world: World) -> None:
     assert len(lines) == 5
 
 
-def test_a_page_of_events_costs_a_fixed_number_of_queries(world: World) -> None:
+def test_events_page_takes_a_fixed_number_of_queries(world: World) -> None:
     cookie = world.site.cookie_of(world.people["admin"])
     with noted_queries(world.site.app) as statements:
         ask(world.site.app, "GET", "/admin/events", cookie)
     assert len(statements) <= 6, statements
 
 
-def test_settings_are_roots_alone(world: World) -> None:
+def test_only_root_sees_the_settings(world: World) -> None:
     assert answer(world, "/admin/settings").status_code == 403
     assert "Settings" not in answer(world, "/admin").text
     assert "AUTH__LOGIN_LIMIT" in main_of(world, "/admin/settings", "root")
@@ -213,7 +213,7 @@ Show = Callable[..., dict[str, str]]
 
 @pytest.fixture
 def shown(world: World) -> Show:
-    """The settings as root sees them, by their names."""
+    """Return the rows of the settings page by the names of the settings."""
 
     def show(query: str = "") -> dict[str, str]:
         return rows_of(main_of(world, f"/admin/settings{query}", "root"))
@@ -221,7 +221,7 @@ def shown(world: World) -> Show:
     return show
 
 
-def test_no_page_shows_a_secret(world: World, shown: Show) -> None:
+def test_settings_page_shows_no_secret(world: World, shown: Show) -> None:
     rows = shown()
     assert ">Set<" in rows["SECRET_KEY"]
     assert ">Set<" in rows["FIRST_SUPERUSER_PASSWORD"]
@@ -232,7 +232,9 @@ def test_no_page_shows_a_secret(world: World, shown: Show) -> None:
     assert "changethis" not in main
 
 
-def test_a_setting_says_where_it_comes_from(shown: Show, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_page_shows_the_source_of_a_setting(
+    shown: Show, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AUTH__MFA", "optional")
     rows = shown()
     assert "Environment" in rows["AUTH__MFA"]
@@ -240,6 +242,6 @@ def test_a_setting_says_where_it_comes_from(shown: Show, monkeypatch: pytest.Mon
     assert "Default" in rows["AUTH__LOGIN_LIMIT"]
 
 
-def test_settings_are_searched(shown: Show) -> None:
+def test_settings_can_be_searched(shown: Show) -> None:
     assert set(shown("?search=mfa+trust")) == {"AUTH__MFA_TRUST_DAYS"}
     assert shown("?search=no-such-thing") == {}

@@ -1,4 +1,4 @@
-"""An admin writes to everybody or to some, looks at it, sends it and sees what becomes of it."""
+"""Broadcasts: an admin writes, previews and sends them, and sees their delivery."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def people(person: MakePerson) -> list[Person]:
     return [person("ada", phone="+441632960961"), person("bob")]
 
 
-def as_somebody(app: Flask, somebody: Person) -> Ask:
+def client_of(app: Flask, person: Person) -> Ask:
     browser = CookieBrowser(app)
-    browser.sign_in(somebody)
+    browser.sign_in(person)
     client = app.test_client(use_cookies=False)
     headers = {"Cookie": f"{NAME}={browser.cookie}", **SAME_ORIGIN}
 
@@ -50,7 +50,7 @@ def as_somebody(app: Flask, somebody: Person) -> Ask:
 
 @pytest.fixture
 def ask(app: Flask, root: Person) -> Ask:
-    return as_somebody(app, root)
+    return client_of(app, root)
 
 
 def field_of(page: str, name: str) -> str:
@@ -58,12 +58,12 @@ def field_of(page: str, name: str) -> str:
 
 
 @pytest.mark.usefixtures("people")
-def test_it_is_written_checked_counted_and_sent(ask: Ask, engine: ManualEngine) -> None:
+def test_broadcast_is_written_checked_counted_and_sent(ask: Ask, engine: ManualEngine) -> None:
     draft = {**DRAFT, "audience": "everyone"}
     checked = ask("POST", f"{PATH}/new", step="check", **draft)
     assert checked.status_code == 200
     assert "On &lt;Friday&gt;." in checked.text
-    # As its reader has it who sees text alone.
+    # The plain-text version of the email.
     assert "Closed\n\nOn &lt;Friday&gt;.\n\nhttp" in checked.text
     counted = ask("POST", f"{PATH}/reach", **draft)
     assert "3 of 3" in counted.text
@@ -72,19 +72,19 @@ def test_it_is_written_checked_counted_and_sent(ask: Ask, engine: ManualEngine) 
     page = ask("GET", sent.headers["Location"]).text
     assert (
         "The broadcast is being sent to 3 accounts." not in page
-    )  # said in the cookie that this client drops
+    )  # the notice is in a cookie that this client ignores
     assert "3 queued" in page
     engine.deliver()
     assert "3 of 3 sent" in ask("GET", f"{sent.headers['Location']}/progress").text
 
 
-def test_without_script_a_button_counts(ask: Ask) -> None:
+def test_button_counts_recipients_without_javascript(ask: Ask) -> None:
     checked = ask("POST", f"{PATH}/new", step="check", count="1", audience="everyone", **DRAFT)
     assert "1 of 1" in checked.text
     assert field_of(checked.text, "counted")
 
 
-def test_what_is_missing_is_said_at_its_field_and_the_rest_is_kept(ask: Ask) -> None:
+def test_missing_title_is_reported_and_other_input_kept(ask: Ask) -> None:
     answer = ask(
         "POST", f"{PATH}/new", step="check", audience="everyone", **{**DRAFT, "data.title": ""}
     )
@@ -93,7 +93,7 @@ def test_what_is_missing_is_said_at_its_field_and_the_rest_is_kept(ask: Ask) -> 
     assert "On &lt;Friday&gt;." in answer.text
 
 
-def test_receivers_are_found_and_chosen(ask: Ask, people: list[Person]) -> None:
+def test_recipients_are_searched_and_selected(ask: Ask, people: list[Person]) -> None:
     draft = {**DRAFT, "audience": "chosen"}
     found = ask("POST", f"{PATH}/new", step="search", search="ada", **draft).text
     assert people[0].email in found
@@ -107,7 +107,7 @@ def test_receivers_are_found_and_chosen(ask: Ask, people: list[Person]) -> None:
     assert people[1].api().get("/notifications/").json == []
 
 
-def test_nobody_chosen_is_not_everybody(ask: Ask, people: list[Person]) -> None:
+def test_empty_selection_is_rejected(ask: Ask, people: list[Person]) -> None:
     draft = {**DRAFT, "audience": "chosen"}
     assert "Select at least one account." in ask("POST", f"{PATH}/new", step="check", **draft).text
     everyone = ask("POST", f"{PATH}/reach", audience="everyone", **DRAFT).text
@@ -116,7 +116,9 @@ def test_nobody_chosen_is_not_everybody(ask: Ask, people: list[Person]) -> None:
     assert people[0].api().get("/notifications/").json == []
 
 
-def test_it_is_not_sent_before_the_receivers_are_counted(ask: Ask, people: list[Person]) -> None:
+def test_broadcast_is_not_sent_before_recipients_are_counted(
+    ask: Ask, people: list[Person]
+) -> None:
     for counted in ("", "3", "made.up"):
         refused = ask("POST", PATH, audience="everyone", counted=counted, **DRAFT)
         assert refused.status_code == 422
@@ -124,23 +126,23 @@ def test_it_is_not_sent_before_the_receivers_are_counted(ask: Ask, people: list[
     assert people[0].api().get("/notifications/").json == []
 
 
-def test_to_many_the_number_is_typed(
+def test_many_recipients_need_a_confirmation(
     ask: Ask, people: list[Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.console.admin.compose.CONFIRM_ABOVE", 2)
     draft = {**DRAFT, "audience": "everyone"}
     counted = ask("POST", f"{PATH}/reach", **draft)
     assert "Enter 3 to confirm the number of recipients" in counted.text
-    told = field_of(counted.text, "counted")
+    signed = field_of(counted.text, "counted")
     for typed in ("", "2", "all"):
-        refused = ask("POST", PATH, counted=told, typed=typed, **draft)
+        refused = ask("POST", PATH, counted=signed, typed=typed, **draft)
         assert refused.status_code == 422
         assert "This is not the number of recipients." in refused.text
     assert people[0].api().get("/notifications/").json == []
-    assert ask("POST", PATH, counted=told, typed="3", **draft).status_code == 303
+    assert ask("POST", PATH, counted=signed, typed="3", **draft).status_code == 303
 
 
-def test_a_test_goes_to_who_writes_it_and_into_no_inbox(
+def test_test_message_is_sent_only_to_its_author_by_email(
     ask: Ask, root: Person, people: list[Person], engine: ManualEngine, app: Flask
 ) -> None:
     answer = ask("POST", f"{PATH}/test", audience="everyone", **DRAFT)
@@ -150,14 +152,14 @@ def test_a_test_goes_to_who_writes_it_and_into_no_inbox(
     assert engine.woken == ["email"]
 
 
-def test_the_mail_is_shown_as_it_will_be_and_can_do_nothing(ask: Ask) -> None:
+def test_email_preview_is_escaped_and_sandboxed(ask: Ask) -> None:
     answer = ask("POST", f"{PATH}/mail", **{**DRAFT, "data.title": "<script>alert(1)</script>"})
     assert "&lt;script&gt;" in answer.text
     assert "<script>" not in answer.text
     assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
 
 
-def test_it_is_taken_back_from_every_inbox(ask: Ask, people: list[Person]) -> None:
+def test_deleted_broadcast_is_removed_from_every_inbox(ask: Ask, people: list[Person]) -> None:
     counted = field_of(ask("POST", f"{PATH}/reach", audience="everyone", **DRAFT).text, "counted")
     sent = ask("POST", PATH, audience="everyone", counted=counted, **DRAFT)
     assert ask("POST", f"{sent.headers['Location']}/delete").status_code == 303
@@ -165,10 +167,10 @@ def test_it_is_taken_back_from_every_inbox(ask: Ask, people: list[Person]) -> No
     assert ask("GET", sent.headers["Location"]).status_code == 404
 
 
-def test_another_admins_is_not_found(app: Flask, ask: Ask, person: MakePerson) -> None:
+def test_broadcast_of_another_admin_is_not_found(app: Flask, ask: Ask, person: MakePerson) -> None:
     counted = field_of(ask("POST", f"{PATH}/reach", audience="everyone", **DRAFT).text, "counted")
     sent = ask("POST", PATH, audience="everyone", counted=counted, **DRAFT)
-    other = as_somebody(app, person("boss", role="admin"))
+    other = client_of(app, person("boss", role="admin"))
     for method, path in (
         ("GET", ""),
         ("GET", "/progress"),
@@ -178,15 +180,15 @@ def test_another_admins_is_not_found(app: Flask, ask: Ask, person: MakePerson) -
         assert other(method, f"{sent.headers['Location']}{path}").status_code == 404
 
 
-def test_whoever_is_no_admin_sees_none_of_it(app: Flask, people: list[Person]) -> None:
-    ask_as_ada = as_somebody(app, people[0])
+def test_only_admins_see_broadcasts(app: Flask, people: list[Person]) -> None:
+    ask_as_ada = client_of(app, people[0])
     assert ask_as_ada("GET", PATH).status_code == 403
     assert ask_as_ada("POST", f"{PATH}/new", step="check", **DRAFT).status_code == 403
     assert ask_as_ada("POST", f"{PATH}/test", **DRAFT).status_code == 403
     assert "Broadcasts" not in ask_as_ada("GET", "/dashboard").text
 
 
-def test_every_mail_can_be_looked_at_and_sent_to_oneself(
+def test_every_email_can_be_previewed_and_sent_as_a_sample(
     ask: Ask, root: Person, mails: MailOutbox
 ) -> None:
     listed = ask("GET", "/admin/mails").text

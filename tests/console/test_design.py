@@ -1,4 +1,4 @@
-"""The parts that pages are made of: each is shown, and none leans on what is not there."""
+"""The design system: every component is shown, and every icon and property exists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DESIGN = (TEMPLATES / "design.html").read_text()
 LAYOUTS = "".join((TEMPLATES / f"{name}.html").read_text() for name in ("layout", "desk"))
 
 
-def test_the_design_is_shown_while_one_develops(make_app: MakeApp) -> None:
+def test_design_page_needs_debug_mode(make_app: MakeApp) -> None:
     app = make_app()
     app.testing = False
     assert app.test_client().get("/design").status_code == 404
@@ -29,27 +29,27 @@ def test_the_design_is_shown_while_one_develops(make_app: MakeApp) -> None:
     assert app.test_client().get("/design").status_code == 200
 
 
-def test_pages_are_made_whatever_a_host_thinks_of_missing_names(make_app: MakeApp) -> None:
+def test_pages_work_with_strict_undefined_in_the_application(make_app: MakeApp) -> None:
     app = make_app()
     app.jinja_env.undefined = StrictUndefined
     assert app.test_client().get("/design").status_code == 200
     assert app.test_client().get("/sign-in").status_code == 200
 
 
-def test_every_part_is_shown() -> None:
-    """By itself or as a part of another; a form does something, and is on the other pages."""
+def test_every_component_is_shown() -> None:
+    """Each macro is on the design page or part of another macro; forms are on other pages."""
     made = set(re.findall(r"{% macro ([a-z]\w*)", UI))
     shown = set(re.findall(r"ui\.(\w+)\(", DESIGN + LAYOUTS))
     within = set(re.findall(r"(?:{{|{% call|%}) ?(\w+)\(", UI))
     assert made - shown - within == {"form"}
 
 
-def test_every_part_says_when_it_is_for() -> None:
-    silent = re.findall(r"(?<!#})\n{% macro ([a-z]\w*)", UI)
-    assert set(silent) <= {"fault", "options_of", "menu_link"}
+def test_every_component_has_a_comment() -> None:
+    uncommented = re.findall(r"(?<!#})\n{% macro ([a-z]\w*)", UI)
+    assert set(uncommented) <= {"fault", "options_of", "menu_link"}
 
 
-def test_every_icon_that_is_asked_for_is_drawn() -> None:
+def test_every_used_icon_exists() -> None:
     drawn = set(re.findall(r'^  "(\w+)":', (TEMPLATES / "icons.html").read_text(), re.M))
     texts = [path.read_text() for path in TEMPLATES.rglob("*.html")]
     asked = {name for text in texts for name in re.findall(r'icon(?:=|\()"(\w+)"', text)}
@@ -58,34 +58,34 @@ def test_every_icon_that_is_asked_for_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
-def test_no_page_needs_what_its_policy_forbids(path: Path) -> None:
+def test_templates_comply_with_the_content_security_policy(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"<[^>]*\s(style|on[a-z]+)=", text)
     assert "<style" not in text
     assert not re.search(r"<script(?![^>]*\ssrc=)", text)
 
 
-def test_every_property_that_is_used_is_set() -> None:
+def test_every_used_custom_property_is_defined() -> None:
     sheets = "".join(path.read_text() for path in FOLDER.glob("*.css"))
     used = set(re.findall(r"var\((--[\w-]+)", sheets))
     assert used - set(re.findall(r"(--[\w-]+):", sheets)) == set()
 
 
-def test_a_class_is_styled_in_one_place() -> None:
-    """What two pages call by one name would look like the last of them."""
+def test_class_is_styled_in_one_place() -> None:
+    """With two rules for one class, the last one would apply to both uses."""
     sheet = re.sub(r"/\*.*?\*/", "", (FOLDER / "console.css").read_text(), flags=re.S)
     styled = re.findall(r"^(\.[\w-]+) \{", sheet, re.M)
     assert {name for name in styled if styled.count(name) > 1} == set()
 
 
-def test_what_every_page_loads_is_small() -> None:
+def test_files_of_every_page_are_small() -> None:
     modules = ("console", "focus", "forms", "moments", "popups")
     sizes = {name: len(gzip.compress((FOLDER / f"{name}.js").read_bytes(), 9)) for name in modules}
     assert sum(sizes.values()) <= 5 * 1024, sizes
     assert len(gzip.compress((FOLDER / "console.css").read_bytes(), 9)) <= 12 * 1024
 
 
-def test_what_else_a_field_is_given_reaches_it(make_app: MakeApp) -> None:
+def test_field_passes_extra_attributes_to_its_input(make_app: MakeApp) -> None:
     page = make_app().test_client().get("/design").text
     field = next(line for line in page.splitlines() if 'id="good-email"' in line)
     assert 'autocomplete="off"' in field

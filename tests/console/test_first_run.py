@@ -1,4 +1,4 @@
-"""What somebody meets who starts Frontdesk for the first time."""
+"""The first start of Frontdesk: the root account, the welcome page and the outbox."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def roles(app: Flask) -> dict[str, str]:
         return {each.email: each.role for each in service(Accounts).all()}
 
 
-class TestTheFirstRoot:
-    def test_is_made_by_the_link_and_is_signed_in(self, app: Flask, client: FlaskClient) -> None:
+class TestFirstRoot:
+    def test_link_creates_the_account_and_signs_in(self, app: Flask, client: FlaskClient) -> None:
         link = link_of(app)
         assert link.startswith(f"{PUBLIC}/first-root?token=")
         page = client.get(link.removeprefix(PUBLIC), base_url=HOST)
@@ -71,7 +71,7 @@ class TestTheFirstRoot:
         assert roles(app) == {"ada@example.com": "root"}
         Api(app).post("/login", data={"username": "ada@example.com", "password": PASSWORD})
 
-    def test_is_made_once(self, app: Flask, client: FlaskClient) -> None:
+    def test_link_creates_one_account(self, app: Flask, client: FlaskClient) -> None:
         token = token_of(app)
         assert sent(client, token=token).status_code == 303
         again = sent(app.test_client(), token=token, email="eve@example.com")
@@ -89,7 +89,7 @@ class TestTheFirstRoot:
         assert roles(app) == {}
         assert sent(client, token=token_of(app)).status_code == 303
 
-    def test_is_nobodys_without_the_link(
+    def test_invalid_or_expired_link_is_rejected(
         self, app: Flask, client: FlaskClient, clock: SteppingClock
     ) -> None:
         token = token_of(app)
@@ -103,45 +103,43 @@ class TestTheFirstRoot:
         assert "frontdesk first-root" in late.text
         assert roles(app) == {}
 
-    def test_a_proof_for_something_else_is_none(
+    def test_token_of_another_service_is_rejected(
         self, make_app: MakeApp, app: Flask, client: FlaskClient
     ) -> None:
         other = make_app(SECRET_KEY="another secret key, which is as long as the first one is")
         assert sent(client, token=token_of(other)).status_code == 400
         assert sent(client, token=token_of(make_app())).status_code == 303
 
-    def test_another_sites_page_makes_none(self, app: Flask, client: FlaskClient) -> None:
+    def test_cross_site_form_is_rejected(self, app: Flask, client: FlaskClient) -> None:
         form = {"email": "a@example.com", "password": PASSWORD, "token": token_of(app)}
         headers = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
         refused = client.post("/first-root", data=form, base_url=HOST, headers=headers)
         assert refused.status_code == 403
         assert roles(app) == {}
 
-    def test_what_is_wrong_is_said_in_the_form(self, app: Flask, client: FlaskClient) -> None:
+    def test_form_shows_its_errors(self, app: Flask, client: FlaskClient) -> None:
         refused = sent(client, token=token_of(app), password="short", email="ada@example.com")
         assert refused.status_code == 422
         assert 'value="ada@example.com"' in refused.text
         assert "short" not in refused.text
-        assert sent(client, token=token_of(app), email="nobody").status_code == 422
+        assert sent(client, token=token_of(app), email="invalid").status_code == 422
         assert roles(app) == {}
-        # And the next try is not held up by the one before.
+        # The rejected form does not block the next one.
         assert sent(client, token=token_of(app)).status_code == 303
 
-    def test_a_second_factor_that_must_be_set_up_is_asked_for_later(
-        self, make_app: MakeApp
-    ) -> None:
+    def test_required_second_factor_is_set_up_at_the_first_sign_in(self, make_app: MakeApp) -> None:
         app = make_app(AUTH__MFA="required")
         answer = sent(app.test_client(), token=token_of(app))
         assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in")
         assert roles(app) == {"ada@example.com": "root"}
 
 
-class TestTheServersWord:
+class TestStartupWarning:
     @pytest.fixture(autouse=True)
     def _level(self, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.INFO, "app.console.first_run.startup")
 
-    def test_is_said_once_while_there_is_no_root(
+    def test_missing_root_is_logged_once(
         self, app: Flask, person: MakePerson, caplog: pytest.LogCaptureFixture
     ) -> None:
         person("grace", role="admin")
@@ -175,7 +173,7 @@ class TestTheServersWord:
         assert len(caplog.messages) == 3
         assert not [line for line in caplog.messages if "token" in line]
 
-    def test_is_not_said_where_there_is_one(
+    def test_existing_root_is_not_logged(
         self, app: Flask, person: MakePerson, caplog: pytest.LogCaptureFixture
     ) -> None:
         person("boss", role="root")
@@ -186,14 +184,14 @@ class TestTheServersWord:
     def unmigrated(self, make_app: MakeApp, tmp_path: Path) -> Flask:
         return make_app(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'empty.db'}")
 
-    def test_a_database_that_is_not_there_yet_stops_nothing(
+    def test_missing_database_does_not_stop_the_server(
         self, unmigrated: Flask, caplog: pytest.LogCaptureFixture
     ) -> None:
         log_missing_root(unmigrated)
         assert caplog.messages == ["Cannot check for a root account: OperationalError"]
 
 
-class TestTheCommand:
+class TestCommand:
     def test_prints_the_link(self, app: Flask, person: MakePerson) -> None:
         result = app.test_cli_runner().invoke(args=["frontdesk", "first-root"])
         assert result.exit_code == 0
@@ -204,14 +202,14 @@ class TestTheCommand:
         assert again.exit_code == 1
         assert "A root account already exists" in again.output
 
-    def test_says_where_there_is_no_page_for_it(self, make_app: MakeApp) -> None:
+    def test_command_fails_without_the_console(self, make_app: MakeApp) -> None:
         app = make_app(CORE__CONSOLE_ENABLED="false")
         result = app.test_cli_runner().invoke(args=["frontdesk", "first-root"])
         assert result.exit_code == 1
         assert "The console is not mounted" in result.output
 
 
-class TestTheGreeting:
+class TestWelcomePage:
     LOCAL = "http://localhost:5000"
 
     def test_is_shown_only_in_debug_mode_on_this_machine(
@@ -247,7 +245,7 @@ class TestTheGreeting:
 HTML = '<p style="color: red">Hello</p><script>alert(1)</script><a href="https://a.example/x">a</a>'
 
 
-class TestTheMailsThatWereWritten:
+class TestOutbox:
     LOCAL = "http://localhost:5000"
 
     @pytest.fixture
@@ -271,7 +269,7 @@ class TestTheMailsThatWereWritten:
     def ask(self, client: FlaskClient, path: str, **more: Any) -> TestResponse:
         return client.get(path, **{"base_url": self.LOCAL, **more})
 
-    def test_are_listed_and_shown(self, client: FlaskClient, name: str) -> None:
+    def test_emails_are_listed_and_shown(self, client: FlaskClient, name: str) -> None:
         listed = self.ask(client, "/outbox")
         assert "A &lt;word&gt; for Ada" in listed.text
         assert f'href="/outbox/{name}"' in listed.text
@@ -281,9 +279,7 @@ class TestTheMailsThatWereWritten:
         assert f'<iframe src="/outbox/{name}/html" sandbox' in shown.text
         assert "frame-src 'self'" in shown.headers["Content-Security-Policy"].split("; ")
 
-    def test_a_mail_can_do_nothing_and_be_framed_by_us_alone(
-        self, client: FlaskClient, name: str
-    ) -> None:
+    def test_html_of_an_email_is_sandboxed(self, client: FlaskClient, name: str) -> None:
         html = self.ask(client, f"/outbox/{name}/html")
         assert html.text.strip() == HTML
         policy = html.headers.getlist("Content-Security-Policy")
@@ -293,10 +289,10 @@ class TestTheMailsThatWereWritten:
         assert not any("script" in each or "connect" in each for each in said)
         assert html.headers.getlist("X-Frame-Options") == ["SAMEORIGIN"]
 
-    def test_none_is_said_to_be_none(self, client: FlaskClient, folder: Path) -> None:
+    def test_empty_folder_shows_a_hint(self, client: FlaskClient, folder: Path) -> None:
         assert "No emails yet" in self.ask(client, "/outbox").text
 
-    def test_many_have_pages(self, client: FlaskClient, folder: Path) -> None:
+    def test_many_emails_have_pages(self, client: FlaskClient, folder: Path) -> None:
         folder.mkdir()
         for n in range(60):
             path = folder / f"20300101T000000.{n:06d}-0123abcd.eml"
@@ -316,21 +312,21 @@ class TestTheMailsThatWereWritten:
             {"headers": {"Forwarded": "for=192.0.2.7"}},
         ],
     )
-    def test_are_for_nobody_else(
+    def test_emails_are_only_for_local_requests(
         self, client: FlaskClient, name: str, request_of: dict[str, Any]
     ) -> None:
         for path in ("/outbox", f"/outbox/{name}", f"/outbox/{name}/html"):
             assert self.ask(client, path).status_code == 200
             assert self.ask(client, path, **request_of).status_code == 404
 
-    def test_are_not_there_outside_of_development(
+    def test_emails_are_not_found_without_debug_mode(
         self, app: Flask, client: FlaskClient, name: str
     ) -> None:
         app.debug = False
         for path in ("/outbox", f"/outbox/{name}", f"/outbox/{name}/html"):
             assert self.ask(client, path).status_code == 404
 
-    def test_no_other_file_is_one(self, client: FlaskClient, folder: Path, name: str) -> None:
+    def test_other_files_are_not_found(self, client: FlaskClient, folder: Path, name: str) -> None:
         (folder.parent / "secret.eml").write_text("To: a\n\n")
         (folder / "note.eml").write_text("To: a\n\n")
         for other in ("..%2fsecret.eml", "note.eml", name.replace("T", "t"), f"{name}%00", "x"):

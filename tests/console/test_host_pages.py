@@ -1,4 +1,4 @@
-"""Pages of a host's own in the console: under its navigation, look, errors and checks."""
+"""An application's own pages in the console: navigation, layout, errors and checks."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def host(frontdesk: Frontdesk, make: Made) -> Flask:
     return make()
 
 
-def test_a_page_stands_in_the_navigation_and_in_the_layout(host: Flask) -> None:
+def test_page_is_in_the_navigation_and_in_the_layout(host: Flask) -> None:
     page = signed_in(host, "ada").get("/desk/billing")
     assert "One &lt;kettle&gt;" in page.text
     assert "Billing &amp; more" in page.text
@@ -111,7 +111,7 @@ def test_a_page_stands_in_the_navigation_and_in_the_layout(host: Flask) -> None:
     assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
 
 
-def test_one_for_admins_stands_among_ours_for_them_alone(host: Flask) -> None:
+def test_page_for_admins_is_in_the_administration_section(host: Flask) -> None:
     admins = signed_in(host, "boss").get("/desk/dashboard").text
     assert 'href="/desk/shop/stock"' in admins
     assert admins.count(">Administration<") == 1
@@ -120,30 +120,30 @@ def test_one_for_admins_stands_among_ours_for_them_alone(host: Flask) -> None:
     assert adas.get("/desk/shop/stock").status_code == 403
 
 
-def test_nobody_is_led_to_sign_in_and_back(host: Flask) -> None:
+def test_anonymous_visitor_is_redirected_to_sign_in(host: Flask) -> None:
     asked = host.test_client().get("/desk/billing")
     assert asked.headers["Location"] == "/desk/sign-in?next=/desk/billing"
 
 
-def test_another_sites_page_cannot_send_its_forms(host: Flask) -> None:
+def test_cross_site_forms_are_rejected(host: Flask) -> None:
     client = signed_in(host, "ada")
     assert client.post("/desk/pay", headers=OWN).text == "paid"
     assert client.post("/desk/pay", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
 
 
-def test_its_errors_are_pages_too(host: Flask) -> None:
+def test_errors_are_shown_as_pages(host: Flask) -> None:
     answer = host.test_client().get("/desk/broken")
     assert answer.status_code == 500
     assert answer.mimetype == "text/html"
 
 
-def test_a_template_of_the_hosts_stands_in_the_place_of_ours_and_extends_it(host: Flask) -> None:
+def test_application_template_replaces_and_extends_a_template(host: Flask) -> None:
     page = host.test_client().get("/desk/sign-in").text
     assert "Welcome to the Shop." in page
     assert 'name="password"' in page
 
 
-def test_a_page_without_a_guard_is_refused_when_it_is_written(frontdesk: Frontdesk) -> None:
+def test_page_without_an_authorization_decorator_is_rejected(frontdesk: Frontdesk) -> None:
     with pytest.raises(SetupError, match="has no authorization decorator"):
 
         @frontdesk.console.page("open")
@@ -151,7 +151,7 @@ def test_a_page_without_a_guard_is_refused_when_it_is_written(frontdesk: Frontde
             return ""
 
 
-def test_a_name_that_is_taken_is_told_when_it_is_mounted(frontdesk: Frontdesk, make: Made) -> None:
+def test_existing_page_name_is_rejected_when_mounted(frontdesk: Frontdesk, make: Made) -> None:
     @frontdesk.console.page("dashboard", "/mine")
     @anyone
     def dashboard() -> str:
@@ -161,12 +161,12 @@ def test_a_name_that_is_taken_is_told_when_it_is_mounted(frontdesk: Frontdesk, m
         make()
 
 
-def test_a_name_that_is_none_is_told(frontdesk: Frontdesk) -> None:
+def test_invalid_page_name_is_rejected(frontdesk: Frontdesk) -> None:
     with pytest.raises(SetupError, match="is not a valid page name"):
         frontdesk.console.page("My Page")
 
 
-def test_without_sessions_by_cookie_it_says_what_to_set(frontdesk: Frontdesk) -> None:
+def test_missing_cookie_sessions_are_reported(frontdesk: Frontdesk) -> None:
     host, db = plain_app()
     frontdesk.init_app(host, db, settings=HostSettings(), account_model=Account)
     with pytest.raises(SetupError, match=r"AUTH\.COOKIE_SESSIONS"):

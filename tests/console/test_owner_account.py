@@ -1,4 +1,4 @@
-"""The owner's account: its details, what happened to it, a copy of it, and its end."""
+"""The owner's account: details, activity, data export and deletion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.testing.outbox import MailOutbox, ManualEngine
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.console.world import PROFILE
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
-from .reader import Reader, fault_of, said, visible
+from .page_reader import PageReader, error_of, notice_of, visible_text
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ def app(make_app: MakeApp) -> Flask:
 
 
 @pytest.fixture
-def reader(app: Flask, ada: Person) -> Reader:
-    return Reader(app, ada)
+def reader(app: Flask, ada: Person) -> PageReader:
+    return PageReader(app, ada)
 
 
-def test_details_are_said_and_taken_back(reader: Reader, ada: Person) -> None:
+def test_details_can_be_set_and_cleared(reader: PageReader, ada: Person) -> None:
     given = {"phone": "+44 20 7946 0000", "locale": "pt-BR", "time_zone": "Europe/London"}
-    assert said(reader.send("/account", **given)) == "Details saved."
+    assert notice_of(reader.send("/account", **given)) == "Details saved."
     account = ada.api().get("/account").json
     assert account["phone"] == "+442079460000"
     assert (account["locale"], account["time_zone"]) == ("pt-BR", "Europe/London")
@@ -42,14 +42,14 @@ def test_details_are_said_and_taken_back(reader: Reader, ada: Person) -> None:
     assert (account["phone"], account["locale"], account["time_zone"]) == (None, None, None)
 
 
-def test_what_is_no_phone_is_said_at_the_field(reader: Reader) -> None:
-    text = reader.refused("/account", 422, phone="none of your business", time_zone="UTC")
-    assert fault_of(text, "phone")
+def test_invalid_phone_number_is_reported_at_its_field(reader: PageReader) -> None:
+    text = reader.send_rejected("/account", 422, phone="none of your business", time_zone="UTC")
+    assert error_of(text, "phone")
     assert 'value="none of your business"' in text
     assert '<option value="UTC" selected>' in text
 
 
-def test_a_language_that_a_client_has_set_stays(reader: Reader, ada: Person) -> None:
+def test_language_set_by_a_client_stays(reader: PageReader, ada: Person) -> None:
     ada.api().patch("/account", json={"locale": "gsw", "time_zone": "US/Pacific"})
     text = reader.get("/account")
     assert '<option value="gsw" selected>' in text
@@ -59,21 +59,23 @@ def test_a_language_that_a_client_has_set_stays(reader: Reader, ada: Person) -> 
 @pytest.mark.parametrize(
     ("chosen", "kept"), [("dark", "dark"), ("light", "light"), ("system", None), ("x", None)]
 )
-def test_the_appearance_is_the_browsers(reader: Reader, chosen: str, kept: str | None) -> None:
+def test_appearance_is_stored_in_the_browser(
+    reader: PageReader, chosen: str, kept: str | None
+) -> None:
     reader.send("/appearance", theme="dark")
     text = reader.send("/appearance", theme=chosen)
     found = re.search(r'<html[^>]* data-theme="(\w+)"', text)
     assert (found[1] if found else None) == kept
 
 
-def test_who_is_not_in_may_choose_too(app: Flask) -> None:
-    reader = Reader(app)
+def test_visitor_can_choose_the_appearance(app: Flask) -> None:
+    reader = PageReader(app)
     reader.here = "/sign-in"
     assert 'data-theme="dark"' in reader.send("/appearance", theme="dark")
 
 
 def theme_cookies(app: Flask, chosen: str, base_url: str, **sent: str) -> list[str]:
-    """The cookies of the theme that choosing one sets, `sent` being those of the browser."""
+    """Return the theme cookies that a choice sets; `sent` are the cookies of the browser."""
     client = app.test_client(use_cookies=False)
     headers = {
         **SAME_ORIGIN,
@@ -120,30 +122,32 @@ def test_theme_is_kept_without_tls_in_debug_mode(app: Flask) -> None:
     assert 'data-theme-cookie="fd-theme"' in page.text
 
 
-def test_it_tells_what_happened_and_from_where(app: Flask, ada: Person, person: MakePerson) -> None:
+def test_activity_shows_actions_devices_and_actors(
+    app: Flask, ada: Person, person: MakePerson
+) -> None:
     ada.api().post("/profiles", json=PROFILE)
     admin = person("boss", role="admin").api()
     admin.put(f"/profiles/{ada.id}", json={"city": "Ockham"})
     agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-    reader = Reader(app)
+    reader = PageReader(app)
     form = {"email": ada.email, "password": ada.password}
     reader.post("/sign-in", data=form, headers={"User-Agent": agent})
-    text = visible(reader.get("/account/activity"))
+    text = visible_text(reader.get("/account/activity"))
     assert "Signed in Firefox on Linux · 127.0.0.1" in text
     assert "Account created By the service" in text
     assert "Profile changed By an operator" in text
 
 
-def test_activity_goes_on_from_page_to_page(reader: Reader) -> None:
+def test_activity_has_pages(reader: PageReader) -> None:
     for number in range(35):
         reader.send("/account", phone=f"+44207946{number:04}")
-    assert "Show all activity" in visible(reader.get("/account"))
+    assert "Show all activity" in visible_text(reader.get("/account"))
     text = reader.get("/account/activity")
     assert text.count('<li class="entry">') == 30
     older = re.search(r'href="(/account/activity\?after=[^"]+)"', text)
     assert older
-    assert "Signed in" in visible(reader.get(older[1]))
-    reader.get("/account/activity?after=nonsense", status=422)
+    assert "Signed in" in visible_text(reader.get(older[1]))
+    reader.get("/account/activity?after=invalid", status=422)
 
 
 def test_each_action_has_one_title() -> None:
@@ -152,14 +156,14 @@ def test_each_action_has_one_title() -> None:
     assert [title for title in titles if not title[:1].isupper()] == []
 
 
-def test_a_copy_is_asked_for_waited_for_and_fetched(
-    reader: Reader, engine: ManualEngine, ada: Person
+def test_export_is_requested_and_downloaded(
+    reader: PageReader, engine: ManualEngine, ada: Person
 ) -> None:
-    assert "Request export" in visible(reader.get("/account"))
-    assert said(reader.send("/account/exports")) == "Your export is being created."
+    assert "Request export" in visible_text(reader.get("/account"))
+    assert notice_of(reader.send("/account/exports")) == "Your export is being created."
     part = reader.get("/account/exports/newest")
     assert "hx-trigger" in part
-    assert "being created" in visible(part)
+    assert "being created" in visible_text(part)
     engine.deliver()
     part = reader.get("/account/exports/newest")
     assert "hx-trigger" not in part
@@ -169,67 +173,67 @@ def test_a_copy_is_asked_for_waited_for_and_fetched(
     assert answer.mimetype == "application/zip"
     with zipfile.ZipFile(io.BytesIO(answer.get_data())) as archive:
         assert ada.email.encode() in b"".join(archive.read(name) for name in archive.namelist())
-    text = reader.refused("/account/exports", 429)
-    assert "Try again in 24 hours" in visible(text)
+    text = reader.send_rejected("/account/exports", 429)
+    assert "Try again in 24 hours" in visible_text(text)
 
 
-def test_a_copy_is_its_owners_alone(
-    app: Flask, reader: Reader, engine: ManualEngine, person: MakePerson
+def test_export_is_available_to_its_owner_only(
+    app: Flask, reader: PageReader, engine: ManualEngine, person: MakePerson
 ) -> None:
     reader.send("/account/exports")
     engine.deliver()
     link = re.search(r'href="(/account/exports/\d+/file)"', reader.get("/account"))
     assert link
-    other = Reader(app, person("bob"))
+    other = PageReader(app, person("bob"))
     other.get(link[1], status=404)
-    assert "Request export" in visible(other.get("/account"))
+    assert "Request export" in visible_text(other.get("/account"))
 
 
-def test_a_copy_asks_for_a_fresh_sign_in(reader: Reader, clock: SteppingClock) -> None:
+def test_export_needs_a_recent_sign_in(reader: PageReader, clock: SteppingClock) -> None:
     reader.get("/account")
     clock.step(minutes=16)
     assert "next=/account" in reader.post("/account/exports").headers["Location"]
 
 
-def test_an_account_is_deleted_with_its_password_and_days_of_grace(
-    reader: Reader, ada: Person, mails: MailOutbox
+def test_account_is_deleted_with_a_grace_period(
+    reader: PageReader, ada: Person, mails: MailOutbox
 ) -> None:
-    text = visible(reader.get("/account/delete"))
+    text = visible_text(reader.get("/account/delete"))
     assert "deleted after 14 days" in text
-    text = reader.refused("/account/delete", 400, password="not the password")
-    assert "Delete my account" in visible(text)
+    text = reader.send_rejected("/account/delete", 400, password="not the password")
+    assert "Delete my account" in visible_text(text)
     assert "not the password" not in text
     text = reader.send("/account/delete", password=ada.password)
     assert reader.here.startswith("/sign-in")
-    assert "Your account will be deleted on" in said(text)
+    assert "Your account will be deleted on" in notice_of(text)
     assert "/keep-account?token=" in mails.sent[-1].text
     assert "scheduled for deletion" in reader.get("/account", 400)
 
 
-def test_the_only_owner_of_a_workspace_is_told_which(
-    reader: Reader, ada: Person, person: MakePerson
+def test_sole_owner_sees_the_names_of_the_workspaces(
+    reader: PageReader, ada: Person, person: MakePerson
 ) -> None:
     ada.api().post("/workspaces", json={"name": "Engines", "slug": "engines"})
     bob = person("bob")
     ada.api().post("/workspaces/engines/members", json={"email": bob.email})
     invitation = bob.api().get("/invitations").json[0]["id"]
     bob.api().post(f"/invitations/{invitation}/accept")
-    text = visible(reader.refused("/account/delete", 409, password=ada.password))
+    text = visible_text(reader.send_rejected("/account/delete", 409, password=ada.password))
     assert "engines" in text
 
 
-def test_rooms_that_are_off_are_not_shown(make_app: MakeApp, person: MakePerson) -> None:
+def test_disabled_features_are_not_shown(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app()
-    reader = Reader(app, person("eve", into=app))
+    reader = PageReader(app, person("eve", into=app))
     text = reader.get("/account")
     assert "/account/delete" not in text
     assert "/account/exports" not in text
     reader.get("/account/delete", status=403)
-    reader.refused("/account/exports", 403)
-    reader.refused("/account/delete", 403, password="x")
+    reader.send_rejected("/account/exports", 403)
+    reader.send_rejected("/account/delete", 403, password="x")
 
 
 @pytest.mark.parametrize("action", ["", "/exports", "/delete"])
-def test_nobody_does_anything(app: Flask, action: str) -> None:
-    answer = Reader(app).post(f"/account{action}")
+def test_forms_redirect_anonymous_visitors_to_sign_in(app: Flask, action: str) -> None:
+    answer = PageReader(app).post(f"/account{action}")
     assert answer.headers["Location"].startswith("/sign-in")

@@ -1,4 +1,4 @@
-"""What an owner does with inbox, profile and account, from the first click to the last."""
+"""Inbox, profile and account in a real browser."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..rigs.console.site import Site, Visitors
 from ..rigs.console.world import PROFILE
 
 
-def notify(site: Site, somebody: Person, *titles: str) -> None:
+def notify(site: Site, person: Person, *titles: str) -> None:
     with site.app.app_context():
         for title in titles:
-            Frontdesk().notify(title, "A message.", receivers=[somebody.id])
+            Frontdesk().notify(title, "A message.", receivers=[person.id])
 
 
-def test_somebody_reads_marks_deletes_and_takes_it_back(site: Site, visitors: Visitors) -> None:
+def test_user_reads_marks_deletes_and_restores_messages(site: Site, visitors: Visitors) -> None:
     ada = site.person("ada")
     notify(site, ada, "Apple", "Pear", "Plum")
     her = visitors(ada)
@@ -48,7 +48,7 @@ def test_somebody_reads_marks_deletes_and_takes_it_back(site: Site, visitors: Vi
     expect(page).to_have_title(re.compile(r"^Inbox"))
 
 
-def test_what_lies_below_is_reached(site: Site, visitors: Visitors) -> None:
+def test_older_messages_are_loaded(site: Site, visitors: Visitors) -> None:
     ada = site.person("ada")
     notify(site, ada, *(f"Title {number}." for number in range(60)))
     her = visitors(ada)
@@ -64,7 +64,7 @@ def test_what_lies_below_is_reached(site: Site, visitors: Visitors) -> None:
     expect(her.page.get_by_role("link", name="Older messages")).to_have_count(0)
 
 
-def test_new_ones_appear_by_themselves(site: Site, visitors: Visitors) -> None:
+def test_new_messages_appear_automatically(site: Site, visitors: Visitors) -> None:
     ada = site.person("ada")
     notify(site, ada, "Old")
     her = visitors(ada)
@@ -79,7 +79,7 @@ def test_new_ones_appear_by_themselves(site: Site, visitors: Visitors) -> None:
     expect(rows).to_have_text([re.compile("Newer"), re.compile("New"), re.compile("Old")])
     expect(her.page).to_have_title(re.compile(r"^\(3\) Inbox"))
     expect(her.page.get_by_role("link", name="2 new messages")).to_be_visible()
-    # Under somebody's eyes nothing moves until they say so.
+    # While the list is hovered, new messages wait for a click.
     rows.last.hover()
     notify(site, ada, "Newest")
     her.page.clock.run_for(21_000)
@@ -88,13 +88,13 @@ def test_new_ones_appear_by_themselves(site: Site, visitors: Visitors) -> None:
     expect(rows).to_have_count(3)
     shown.click()
     expect(rows.first).to_contain_text("Newest")
-    # What was put in is worked with as all else is.
+    # Inserted messages have working forms.
     rows.first.get_by_role("button", name="Delete").click()
     expect(rows).to_have_count(3)
 
 
 def picture() -> FilePayload:
-    """Red on the left, blue on the right."""
+    """Return a picture that is red on the left and blue on the right."""
     image = Image.new("RGB", (800, 400), "red")
     image.paste("blue", (400, 0, 800, 400))
     file = io.BytesIO()
@@ -102,7 +102,7 @@ def picture() -> FilePayload:
     return {"name": "me.png", "mimeType": "image/png", "buffer": file.getvalue()}
 
 
-def test_a_picture_is_cut_and_shown(site: Site, visitors: Visitors) -> None:
+def test_picture_is_cropped_and_shown(site: Site, visitors: Visitors) -> None:
     ada = site.person("ada")
     ada.api().post("/profiles", json=PROFILE)
     her = visitors(ada)
@@ -122,14 +122,14 @@ def test_a_picture_is_cut_and_shown(site: Site, visitors: Visitors) -> None:
     with Image.open(io.BytesIO(stored)) as image:
         assert image.width == image.height
         left = image.convert("RGB").getpixel((image.width // 4, image.height // 2))
-    # Moved to the left, the right half is what is seen; by itself, the middle.
+    # Moved to the left, the right half is visible; without JavaScript, the middle.
     assert isinstance(left, tuple)
     assert (left[2] > 200) is her.cell.script
     page.get_by_role("button", name="Remove picture").click()
     expect(page.get_by_text("Picture removed.")).to_be_visible()
 
 
-def test_a_profile_is_made_and_told_what_it_lacks(site: Site, visitors: Visitors) -> None:
+def test_profile_form_shows_errors_and_saves(site: Site, visitors: Visitors) -> None:
     ada = site.person("ada")
     her = visitors(ada)
     her.open("/profile")
@@ -151,7 +151,7 @@ def test_a_profile_is_made_and_told_what_it_lacks(site: Site, visitors: Visitors
     expect(page.get_by_text("Profile saved.")).to_be_visible()
 
 
-def test_an_account_is_set_copied_and_deleted(site: Site, visitors: Visitors) -> None:
+def test_account_is_changed_exported_and_deleted(site: Site, visitors: Visitors) -> None:
     ada = site.person("ada")
     her = visitors(ada)
     her.open("/account")

@@ -1,4 +1,4 @@
-"""The dashboard: what an account is told, and what it does with that."""
+"""The inbox on the dashboard."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from app.testing.database import noted_queries
 
 from ..conftest import MakePerson, Person
 from ..rigs.cookie_browsers import HOST
-from .reader import Reader, hidden, said, visible
+from .page_reader import PageReader, hidden_fields, notice_of, visible_text
 
 Notify = Callable[..., int]
 
 
 @pytest.fixture
 def notify(app: Flask, ada: Person) -> Notify:
-    """Sends to ada alone; the notification's id."""
+    """Send a notification to ada only, and return its id."""
 
     def send(title: str = "Hello", message: str = "A message.", **more: Any) -> int:
         with app.app_context():
@@ -34,8 +34,8 @@ def notify(app: Flask, ada: Person) -> Notify:
 
 
 @pytest.fixture
-def reader(app: Flask, ada: Person) -> Reader:
-    return Reader(app, ada)
+def reader(app: Flask, ada: Person) -> PageReader:
+    return PageReader(app, ada)
 
 
 def items_of(ada: Person) -> list[dict[str, Any]]:
@@ -45,10 +45,10 @@ def items_of(ada: Person) -> list[dict[str, Any]]:
 
 def titles(text: str) -> list[str]:
     found = re.findall(r'(?s)<h2>.*?class="through".*?</h2>', text)
-    return [visible(each).removeprefix("Unread: ") for each in found]
+    return [visible_text(each).removeprefix("Unread: ") for each in found]
 
 
-def test_it_shows_what_there_is_and_how_much_is_unread(reader: Reader, notify: Notify) -> None:
+def test_inbox_shows_messages_and_the_unread_count(reader: PageReader, notify: Notify) -> None:
     for number in range(3):
         notify(f"Title {number}")
     text = reader.get("/dashboard")
@@ -57,17 +57,17 @@ def test_it_shows_what_there_is_and_how_much_is_unread(reader: Reader, notify: N
     assert '<span class="count">3</span>' in text
 
 
-def test_empty_ones_say_what_will_be_there(reader: Reader, notify: Notify) -> None:
-    assert "No messages yet" in visible(reader.get("/dashboard"))
+def test_empty_inbox_explains_what_appears_there(reader: PageReader, notify: Notify) -> None:
+    assert "No messages yet" in visible_text(reader.get("/dashboard"))
     notify()
     reader.send("/dashboard/mark-all")
     text = reader.get("/dashboard?show=unread")
-    assert "All messages read" in visible(text)
+    assert "All messages read" in visible_text(text)
     assert titles(text) == []
     assert "<title>Inbox" in text
 
 
-def test_a_message_is_text_and_its_addresses_are_links(reader: Reader, notify: Notify) -> None:
+def test_message_is_escaped_and_urls_become_links(reader: PageReader, notify: Notify) -> None:
     notify("<b>Bold</b>", "<img src=x> See https://example.com/a?b=1&c=2. javascript:alert(1)")
     text = reader.get("/dashboard")
     assert "<b>Bold" not in text
@@ -76,20 +76,20 @@ def test_a_message_is_text_and_its_addresses_are_links(reader: Reader, notify: N
     assert 'href="javascript' not in text
 
 
-def test_a_long_message_is_cut_between_words_and_whole_on_its_page(
-    reader: Reader, notify: Notify, ada: Person
+def test_long_message_is_truncated_between_words(
+    reader: PageReader, notify: Notify, ada: Person
 ) -> None:
     long = "word " * 100 + "https://example.com/at-the-end"
     notify(message=long)
-    text = visible(reader.get("/dashboard"))
+    text = visible_text(reader.get("/dashboard"))
     assert "word…" in text
     assert "at-the-end" not in text
     (item,) = items_of(ada)
-    assert "https://example.com/at-the-end" in visible(reader.get(f"/dashboard/{item['id']}"))
+    assert "https://example.com/at-the-end" in visible_text(reader.get(f"/dashboard/{item['id']}"))
 
 
-def test_looking_marks_nothing_and_opening_does(
-    reader: Reader, notify: Notify, ada: Person
+def test_opening_a_message_marks_it_as_read(
+    reader: PageReader, notify: Notify, ada: Person
 ) -> None:
     notification = notify("Title")
     (item,) = items_of(ada)
@@ -98,11 +98,13 @@ def test_looking_marks_nothing_and_opening_does(
     assert items_of(ada)[0]["is_read"] is False
     text = reader.send(f"/dashboard/{notification}/open")
     assert reader.here == f"/dashboard/{item['id']}"
-    assert "Mark as unread" in visible(text)
+    assert "Mark as unread" in visible_text(text)
     assert items_of(ada)[0]["is_read"] is True
 
 
-def test_marking_leads_back_to_where_one_was(reader: Reader, notify: Notify, ada: Person) -> None:
+def test_marking_a_message_returns_to_the_same_list(
+    reader: PageReader, notify: Notify, ada: Person
+) -> None:
     notification = notify()
     reader.get("/dashboard?show=unread")
     reader.send(f"/dashboard/{notification}/mark", status="true")
@@ -112,34 +114,34 @@ def test_marking_leads_back_to_where_one_was(reader: Reader, notify: Notify, ada
     assert items_of(ada)[0]["is_read"] is False
 
 
-def test_all_are_marked_at_once(reader: Reader, notify: Notify, ada: Person) -> None:
+def test_all_messages_are_marked_at_once(reader: PageReader, notify: Notify, ada: Person) -> None:
     for _ in range(3):
         notify()
-    assert said(reader.send("/dashboard/mark-all")) == "3 messages marked as read."
+    assert notice_of(reader.send("/dashboard/mark-all")) == "3 messages marked as read."
     assert all(item["is_read"] for item in items_of(ada))
 
 
-def test_what_was_deleted_comes_back_by_one_click(
-    reader: Reader, notify: Notify, ada: Person
-) -> None:
+def test_deletion_can_be_undone(reader: PageReader, notify: Notify, ada: Person) -> None:
     notify("First")
     notify("Second")
     before = items_of(ada)
     reader.get("/dashboard")
     text = reader.send(f"/dashboard/{before[1]['id']}/delete")
-    assert said(text) == "Message deleted."
+    assert notice_of(text) == "Message deleted."
     assert titles(text) == ["Second"]
-    undo = hidden(text, "/dashboard/restore")
+    undo = hidden_fields(text, "/dashboard/restore")
     text = reader.send("/dashboard/restore", **undo)
-    assert said(text) == "Message restored."
+    assert notice_of(text) == "Message restored."
     assert items_of(ada) == before
-    assert said(reader.send("/dashboard/restore", **undo)) == "The message is already restored."
+    assert (
+        notice_of(reader.send("/dashboard/restore", **undo)) == "The message is already restored."
+    )
     assert items_of(ada) == before
 
 
-def test_an_undo_is_its_owners_alone_and_for_some_minutes(
+def test_undo_is_limited_to_the_owner_and_to_some_minutes(
     app: Flask,
-    reader: Reader,
+    reader: PageReader,
     notify: Notify,
     ada: Person,
     person: MakePerson,
@@ -148,18 +150,16 @@ def test_an_undo_is_its_owners_alone_and_for_some_minutes(
     notify()
     (item,) = items_of(ada)
     text = reader.send(f"/dashboard/{item['id']}/delete")
-    undo = hidden(text, "/dashboard/restore")
-    other = Reader(app, person("bob"))
-    assert said(other.send("/dashboard/restore", **undo)) == "The message does not exist."
+    undo = hidden_fields(text, "/dashboard/restore")
+    other = PageReader(app, person("bob"))
+    assert notice_of(other.send("/dashboard/restore", **undo)) == "The message does not exist."
     clock.step(minutes=11)
-    assert said(reader.send("/dashboard/restore", **undo)) == "This can no longer be undone."
+    assert notice_of(reader.send("/dashboard/restore", **undo)) == "This can no longer be undone."
     assert items_of(ada) == []
-    assert said(reader.send("/dashboard/restore")) == "This can no longer be undone."
+    assert notice_of(reader.send("/dashboard/restore")) == "This can no longer be undone."
 
 
-def test_without_a_reload_a_form_is_answered_with_its_part(
-    reader: Reader, notify: Notify, ada: Person
-) -> None:
+def test_script_gets_only_the_changed_part(reader: PageReader, notify: Notify, ada: Person) -> None:
     notification = notify()
     (item,) = items_of(ada)
     part = {"HX-Request": "true"}
@@ -172,10 +172,10 @@ def test_without_a_reload_a_form_is_answered_with_its_part(
     text = gone.get_data(as_text=True)
     assert text.strip().startswith('<div class="toasts"')
     assert "hx-swap-oob" in text
-    assert "statement" in hidden(text, "/dashboard/restore")
+    assert "statement" in hidden_fields(text, "/dashboard/restore")
 
 
-def test_pages_below_lead_to_the_end(reader: Reader, notify: Notify) -> None:
+def test_older_pages_contain_all_messages(reader: PageReader, notify: Notify) -> None:
     for number in range(60):
         notify(f"Title {number}")
     text, found = reader.get("/dashboard"), []
@@ -191,8 +191,8 @@ def test_pages_below_lead_to_the_end(reader: Reader, notify: Notify) -> None:
     assert found == [f"Title {number}" for number in reversed(range(60))]
 
 
-def test_a_page_costs_the_same_however_far_down_it_is(
-    app: Flask, reader: Reader, notify: Notify, ada: Person
+def test_older_pages_take_the_same_number_of_queries(
+    app: Flask, reader: PageReader, notify: Notify, ada: Person
 ) -> None:
     for _ in range(30):
         notify()
@@ -203,12 +203,12 @@ def test_a_page_costs_the_same_however_far_down_it_is(
         with noted_queries(app) as noted:
             reader.get(path)
         counted.append(len(noted))
-    # Who it is, how much is unread, what there is, and how one is called.
+    # The caller, the unread count, the messages, and the name of the caller.
     assert counted == [4, 4, 2]
 
 
-def test_what_is_new_is_asked_for_at_two_queries_and_mostly_304(
-    app: Flask, reader: Reader, notify: Notify, ada: Person
+def test_polling_takes_three_queries_and_returns_304(
+    app: Flask, reader: PageReader, notify: Notify, ada: Person
 ) -> None:
     notify("Old")
     (old,) = items_of(ada)
@@ -219,65 +219,65 @@ def test_what_is_new_is_asked_for_at_two_queries_and_mostly_304(
     with noted_queries(app) as noted:
         answer = reader.ask("GET", path, 304, headers=tag)
     assert answer.get_data() == b""
-    # One of them is who asks.
+    # One of them is for the caller.
     assert len(noted) == 3
     notify("New")
     notify("Newer")
     text = reader.ask("GET", path, 200, headers=tag).get_data(as_text=True)
     assert titles(text) == ["Newer", "New"]
-    assert "2 new messages" in visible(text)
+    assert "2 new messages" in visible_text(text)
     assert 'data-unread="3"' in text
 
 
-def test_more_than_a_page_of_new_ones_is_a_new_page(reader: Reader, notify: Notify) -> None:
+def test_more_new_messages_than_a_page_need_a_reload(reader: PageReader, notify: Notify) -> None:
     for _ in range(26):
         notify()
     text = reader.get("/dashboard/new?show=all&after=0")
-    assert "More than 25 new messages" in visible(text)
+    assert "More than 25 new messages" in visible_text(text)
     assert titles(text) == []
 
 
 @pytest.mark.parametrize("query", ["show=some", "before=x", "before=-1", "before=1&before=2"])
-def test_nonsense_is_refused_by_a_page(reader: Reader, query: str) -> None:
-    assert "422" in visible(reader.get(f"/dashboard?{query}", status=422))
+def test_invalid_query_is_rejected_with_a_page(reader: PageReader, query: str) -> None:
+    assert "422" in visible_text(reader.get(f"/dashboard?{query}", status=422))
 
 
-def test_a_strangers_message_is_not_there(
+def test_message_of_another_account_is_not_found(
     app: Flask, notify: Notify, ada: Person, person: MakePerson
 ) -> None:
     notification = notify()
     (item,) = items_of(ada)
-    other = Reader(app, person("bob"))
+    other = PageReader(app, person("bob"))
     other.get(f"/dashboard/{item['id']}", status=404)
-    other.refused(f"/dashboard/{notification}/open", 404)
-    other.refused(f"/dashboard/{notification}/mark", 404, status="true")
-    other.refused(f"/dashboard/{item['id']}/delete", 404)
+    other.send_rejected(f"/dashboard/{notification}/open", 404)
+    other.send_rejected(f"/dashboard/{notification}/mark", 404, status="true")
+    other.send_rejected(f"/dashboard/{item['id']}/delete", 404)
     assert items_of(ada) == [item]
 
 
 @pytest.mark.parametrize(
     "path", ["/dashboard", "/dashboard/1", "/dashboard/older?before=3", "/dashboard/new?after=0"]
 )
-def test_nobody_is_led_to_sign_in(app: Flask, path: str) -> None:
-    answer = Reader(app).ask("GET", path, 303)
+def test_anonymous_visitor_is_redirected_to_sign_in(app: Flask, path: str) -> None:
+    answer = PageReader(app).ask("GET", path, 303)
     assert answer.headers["Location"].startswith("/sign-in?next=/dashboard")
 
 
 @pytest.mark.parametrize("action", ["1/open", "1/mark", "1/delete", "mark-all", "restore"])
-def test_nobody_does_anything(app: Flask, action: str) -> None:
-    answer = Reader(app).post(f"/dashboard/{action}")
+def test_forms_redirect_anonymous_visitors_to_sign_in(app: Flask, action: str) -> None:
+    answer = PageReader(app).post(f"/dashboard/{action}")
     assert answer.headers["Location"].startswith("/sign-in")
 
 
-def test_what_goes_wrong_with_a_part_takes_the_place_of_the_page(reader: Reader) -> None:
+def test_error_of_a_part_replaces_the_page(reader: PageReader) -> None:
     part = {"HX-Request": "true"}
     answer = reader.post("/dashboard/999/delete", 404, headers=part)
     assert answer.headers["HX-Retarget"] == "body"
     assert "HX-Retarget" not in reader.post("/dashboard/999/delete", 404).headers
 
 
-def test_who_is_out_meanwhile_comes_back_to_the_page_and_not_to_its_part(app: Flask) -> None:
-    reader = Reader(app)
+def test_expired_session_returns_to_the_page_not_to_the_part(app: Flask) -> None:
+    reader = PageReader(app)
     reader.here = "/dashboard?show=unread"
     headers = {"HX-Request": "true", "Referer": HOST + reader.here}
     answer = reader.ask("GET", "/dashboard/older?before=3", 401, headers=headers)

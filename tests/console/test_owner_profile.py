@@ -15,7 +15,7 @@ from app.core.web.fields import Text
 from app.profiles.schemas import ProfileCreate
 
 from ..conftest import MakeApp, MakePerson, Person
-from .reader import Reader, fault_of, said, visible
+from .page_reader import PageReader, error_of, notice_of, visible_text
 
 FIELDS = {
     "first_name": "Ada",
@@ -34,8 +34,8 @@ FIELDS = {
 
 
 @pytest.fixture
-def reader(app: Flask, ada: Person) -> Reader:
-    return Reader(app, ada)
+def reader(app: Flask, ada: Person) -> PageReader:
+    return PageReader(app, ada)
 
 
 def profile_of(ada: Person) -> dict[str, Any]:
@@ -50,25 +50,25 @@ def picture(size: tuple[int, int] = (40, 30)) -> io.BytesIO:
     return file
 
 
-def test_a_new_one_is_made_of_what_is_asked_for(reader: Reader, ada: Person) -> None:
+def test_profile_is_created(reader: PageReader, ada: Person) -> None:
     text = reader.get("/profile")
-    assert "You have no profile yet" in visible(text)
+    assert "You have no profile yet" in visible_text(text)
     assert "/profile/picture" not in text
-    assert said(reader.send("/profile/make", **FIELDS)) == "Profile saved."
+    assert notice_of(reader.send("/profile/make", **FIELDS)) == "Profile saved."
     profile = profile_of(ada)
     assert profile["bio"] == "Enchantress\nof numbers"
     assert profile["city"] == "London"
     assert profile["phone"] is None
 
 
-def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_stays(reader: Reader) -> None:
+def test_errors_are_shown_at_their_fields_and_input_is_kept(reader: PageReader) -> None:
     reader.get("/profile")
     wrong = {**FIELDS, "first_name": "", "date_of_birth": "yesterday", "city": "x" * 101}
-    text = reader.refused("/profile/make", 422, **wrong)
-    assert fault_of(text, "first_name")
-    assert fault_of(text, "date_of_birth") == "Enter a valid date."
-    assert fault_of(text, "city") == "Enter at most 100 characters."
-    assert fault_of(text, "last_name") == ""
+    text = reader.send_rejected("/profile/make", 422, **wrong)
+    assert error_of(text, "first_name")
+    assert error_of(text, "date_of_birth") == "Enter a valid date."
+    assert error_of(text, "city") == "Enter at most 100 characters."
+    assert error_of(text, "last_name") == ""
     assert 'value="yesterday"' in text
     assert "of numbers" in text
 
@@ -77,16 +77,16 @@ PERSONAL = ("date_of_birth", "gender", "marital_status")
 
 
 def test_form_requires_only_the_names_and_the_api_all_properties(
-    reader: Reader, ada: Person
+    reader: PageReader, ada: Person
 ) -> None:
     names = {**FIELDS, **dict.fromkeys(PERSONAL, "")}
-    assert said(reader.send("/profile/make", **names)) == "Profile saved."
+    assert notice_of(reader.send("/profile/make", **names)) == "Profile saved."
     assert [profile_of(ada)[name] for name in PERSONAL] == [None, None, None]
     reader.send("/profile", **FIELDS)
     assert profile_of(ada)["gender"] == "female"
     reader.send("/profile", **{**FIELDS, "gender": ""})
     assert profile_of(ada)["gender"] is None
-    assert fault_of(reader.refused("/profile", 422, **{**FIELDS, "last_name": ""}), "last_name")
+    assert error_of(reader.send_rejected("/profile", 422, **{**FIELDS, "last_name": ""}), "last_name")
     ada.api().delete("/profiles")
     missing = ada.api().post("/profiles", 422, json={"first_name": "Ada", "last_name": "L"})
     assert missing.faults == [f"json:{name}" for name in PERSONAL]
@@ -94,16 +94,16 @@ def test_form_requires_only_the_names_and_the_api_all_properties(
 
 def test_setting_decides_what_the_form_requires(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(PROFILES__FORM_REQUIRED='["city", "phone"]')
-    reader = Reader(app, person("ada", into=app))
-    text = reader.refused("/profile/make", 422, **dict.fromkeys(FIELDS, ""))
-    assert [name for name in FIELDS if fault_of(text, name)] == ["phone", "city"]
+    reader = PageReader(app, person("ada", into=app))
+    text = reader.send_rejected("/profile/make", 422, **dict.fromkeys(FIELDS, ""))
+    assert [name for name in FIELDS if error_of(text, name)] == ["phone", "city"]
     reader.send("/profile/make", **{**dict.fromkeys(FIELDS, ""), "city": "London", "phone": "1"})
 
 
-def test_what_clients_keep_there_stays_as_it_is(reader: Reader, ada: Person) -> None:
+def test_properties_of_clients_stay_unchanged(reader: PageReader, ada: Person) -> None:
     others = {"favourite_engine": "analytical", "settings": {"beta": True}}
     ada.api().post("/profiles", json={**FIELDS, "bio": "x", **others})
-    text = visible(reader.get("/profile"))
+    text = visible_text(reader.get("/profile"))
     assert "favourite_engine analytical" in text
     assert '{"beta":true}' in text
     reader.send("/profile", **{**FIELDS, "city": "Ockham", "country": "England"})
@@ -114,21 +114,21 @@ def test_what_clients_keep_there_stays_as_it_is(reader: Reader, ada: Person) -> 
     assert profile_of(ada)["city"] is None
 
 
-def test_it_is_deleted(reader: Reader, ada: Person) -> None:
+def test_profile_is_deleted(reader: PageReader, ada: Person) -> None:
     reader.send("/profile/make", **FIELDS)
-    assert said(reader.send("/profile/delete")) == "Profile deleted."
+    assert notice_of(reader.send("/profile/delete")) == "Profile deleted."
     ada.api().get("/profiles", 404)
 
 
-def test_a_picture_is_shown_and_removed(reader: Reader, ada: Person) -> None:
+def test_picture_is_shown_and_removed(reader: PageReader, ada: Person) -> None:
     reader.send("/profile/make", **FIELDS)
     assert "/profile/picture/remove" not in reader.get("/profile")
     reader.post("/profile/picture", data={"avatar": (picture(), "me.png")})
     text = reader.get("/profile")
-    assert said(text) == "Picture saved."
+    assert notice_of(text) == "Picture saved."
     name = profile_of(ada)["avatar"].rpartition("/")[2]
     assert text.count(f'src="/api/v1/profiles/avatars/{name}"') == 2
-    assert said(reader.send("/profile/picture/remove")) == "Picture removed."
+    assert notice_of(reader.send("/profile/picture/remove")) == "Picture removed."
     assert profile_of(ada)["avatar"] is None
 
 
@@ -141,23 +141,23 @@ def test_a_picture_is_shown_and_removed(reader: Reader, ada: Person) -> None:
         (b"x" * (6 * 1024 * 1024), 413, "The picture is larger than 5 MiB."),
     ],
 )
-def test_what_is_no_picture_is_refused_at_the_field(
-    reader: Reader, content: bytes, status: int, fault: str
+def test_invalid_picture_is_reported_at_its_field(
+    reader: PageReader, content: bytes, status: int, fault: str
 ) -> None:
     reader.send("/profile/make", **FIELDS)
     sent = {"avatar": (io.BytesIO(content), "me.png")}
     answer = reader.post("/profile/picture", status, data=sent)
-    assert fault_of(answer.get_data(as_text=True), "avatar") == fault
+    assert error_of(answer.get_data(as_text=True), "avatar") == fault
 
 
-def test_a_form_without_a_file_is_refused_at_the_field(reader: Reader) -> None:
+def test_missing_picture_is_reported_at_its_field(reader: PageReader) -> None:
     reader.send("/profile/make", **FIELDS)
-    text = reader.refused("/profile/picture", 422)
-    assert fault_of(text, "avatar") == "This field is required."
+    text = reader.send_rejected("/profile/picture", 422)
+    assert error_of(text, "avatar") == "This field is required."
 
 
 class HostsProfile(Schema):
-    """Of a host with properties and wishes of its own."""
+    """The schema of an application with its own properties."""
 
     nickname = Text(min=1, max=20, required=True, metadata={"title": "What friends say"})
     first_name = Text(max=100)
@@ -167,7 +167,7 @@ class HostsProfile(Schema):
     tags = fields.List(fields.String())
 
 
-def test_the_fields_are_those_of_the_schema_in_force() -> None:
+def test_form_has_the_fields_of_the_schema() -> None:
     groups = {group.title: group.fields for group in field_groups(HostsProfile())}
     assert [field.name for field in groups["Name"]] == ["first_name"]
     assert [
@@ -181,12 +181,12 @@ def test_the_fields_are_those_of_the_schema_in_force() -> None:
     ]
 
 
-def test_ours_are_all_there_save_the_picture() -> None:
+def test_form_has_all_built_in_fields_except_the_picture() -> None:
     found = [field.name for group in field_groups(ProfileCreate()) for field in group.fields]
     assert sorted(found) == sorted(set(ProfileCreate().load_fields) - {"avatar"})
 
 
 @pytest.mark.parametrize("action", ["", "/make", "/delete", "/picture", "/picture/remove"])
-def test_nobody_does_anything(app: Flask, action: str) -> None:
-    answer = Reader(app).post(f"/profile{action}")
+def test_forms_redirect_anonymous_visitors_to_sign_in(app: Flask, action: str) -> None:
+    answer = PageReader(app).post(f"/profile{action}")
     assert answer.headers["Location"].startswith("/sign-in")

@@ -1,5 +1,6 @@
-"""Every page of the console, on a small screen and a wide one, with script and without, in light
-and dark: it is there, it is whole, it harms nobody, and its picture is kept (build/screens).
+"""Every page of the console on small and wide screens, with and without JavaScript, in both themes.
+
+Screenshots are stored in build/screens.
 
     pytest tests/console/test_pages.py -k "inbox and 360"
 """
@@ -17,57 +18,59 @@ from ..rigs.console.keyboard import tab_through
 from ..rigs.console.site import Visitor
 from ..rigs.console.structure import structure_errors
 from ..rigs.console.wire import FIRST_PAGE, FOLLOWING_PAGE, forget_files, weighed
+from .page_visits import ALL_PAGES, NAMED, ROUTES, PageVisits
 from .pages import Page
-from .walk import LOOKED_AT, NAMED, ROUTES, Walk
 
-EVERY_PAGE = pytest.mark.parametrize("looked_at", LOOKED_AT, ids=[page.name for page in LOOKED_AT])
+EVERY_PAGE = pytest.mark.parametrize(
+    "listed_page", ALL_PAGES, ids=[page.name for page in ALL_PAGES]
+)
 
 
 @EVERY_PAGE
 @pytest.mark.parametrize("cell", LOADED, indirect=True, ids=[cell.window for cell in LOADED])
-def test_a_page_is_as_it_should_be(walk: Walk, looked_at: Page, cell: Cell) -> None:
-    """In the other theme too: nothing but style sheets knows of it, and they follow at once."""
-    visitor = walk.visitor(looked_at, cell)
-    # What a test before has failed by is not this page's.
+def test_page_passes_all_checks(visits: PageVisits, listed_page: Page, cell: Cell) -> None:
+    """The other theme needs no reload, because only style sheets depend on it."""
+    visitor = visits.visitor(listed_page, cell)
+    # Discard the errors of a previous test.
     visitor.faults.take()
     if cell == WIDE:
-        found = light_and_whole(walk, visitor, looked_at)
+        found = check_both_visits(visits, visitor, listed_page)
     else:
-        arrive(walk, visitor, looked_at)
-        found = faults_here(walk, visitor, looked_at)
+        arrive(visits, visitor, listed_page)
+        found = errors_of(visits, visitor, listed_page)
         visitor.meet(cell.in_the_other_theme)
-        found += faults_here(walk, visitor, looked_at)
+        found += errors_of(visits, visitor, listed_page)
     assert not found, as_lines(found)
 
 
-def light_and_whole(walk: Walk, visitor: Visitor, looked_at: Page) -> list[str]:
-    """For who has never been here, and for who comes again, when it is dark."""
+def check_both_visits(visits: PageVisits, visitor: Visitor, listed_page: Page) -> list[str]:
+    """Check the first visit in light mode and a repeated visit in dark mode."""
     forget_files(visitor.page)
     with weighed(visitor.page) as first:
-        arrive(walk, visitor, looked_at)
-        found = faults_here(walk, visitor, looked_at)
+        arrive(visits, visitor, listed_page)
+        found = errors_of(visits, visitor, listed_page)
     visitor.meet(visitor.cell.in_the_other_theme)
     with weighed(visitor.page) as again:
-        arrive(walk, visitor, looked_at)
-        found += faults_here(walk, visitor, looked_at)
-    print(f"{looked_at.name}: {first}\nand again {again}")
+        arrive(visits, visitor, listed_page)
+        found += errors_of(visits, visitor, listed_page)
+    print(f"{listed_page.name}: {first}\nand again {again}")
     limits = ((first, FIRST_PAGE), (again, FOLLOWING_PAGE))
     return [*found, *(f"is too heavy: {weight}" for weight, most in limits if weight.total > most)]
 
 
-def arrive(walk: Walk, visitor: Visitor, looked_at: Page) -> None:
-    path = walk.path(looked_at)
-    if looked_at.status >= 400:
-        visitor.faults.expect(looked_at.status)
+def arrive(visits: PageVisits, visitor: Visitor, listed_page: Page) -> None:
+    path = visits.path(listed_page)
+    if listed_page.status >= 400:
+        visitor.faults.expect(listed_page.status)
     answer = visitor.open(path)
-    assert answer.status == looked_at.status, visitor.page.locator("h1").all_text_contents()
+    assert answer.status == listed_page.status, visitor.page.locator("h1").all_text_contents()
     assert urlsplit(visitor.page.url).path == urlsplit(path).path, "it leads on"
 
 
-def faults_here(walk: Walk, visitor: Visitor, looked_at: Page) -> list[str]:
+def errors_of(visits: PageVisits, visitor: Visitor, listed_page: Page) -> list[str]:
     visitor.settle()
-    found = structure_errors(visitor.page, walk.world.site.app)
-    visitor.picture(looked_at.name)
+    found = structure_errors(visitor.page, visits.world.site.app)
+    visitor.picture(listed_page.name)
     if visitor.cell in CLOSELY:
         found += serious_violations(visitor.page) if visitor.cell.script else []
         found += tab_through(visitor.page)
@@ -75,10 +78,10 @@ def faults_here(walk: Walk, visitor: Visitor, looked_at: Page) -> list[str]:
     return [f"in {visitor.cell}: {fault}" for fault in found]
 
 
-def test_no_line_is_about_a_page_that_is_gone() -> None:
+def test_every_listed_page_exists() -> None:
     assert NAMED - ROUTES.keys() == set()
 
 
-def test_no_two_pictures_have_one_name() -> None:
-    names = [page.name for page in LOOKED_AT]
+def test_screenshot_names_are_unique() -> None:
+    names = [page.name for page in ALL_PAGES]
     assert sorted(names) == sorted(set(names))

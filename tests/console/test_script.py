@@ -1,4 +1,4 @@
-"""What the console's script adds to every page, on the page that shows the design."""
+"""The script of every page, tested on the design page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..conftest import only_on
 from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells
 from ..rigs.console.site import Visitor, Visitors
 
-# Nothing here asks the database.
+# These tests do not use the database.
 pytestmark = only_on("sqlite")
 SCRIPTED = in_cells(WIDE, SMALL)
 EITHER = in_cells(WIDE, Cell(360, False, "dark"))
@@ -28,7 +28,7 @@ def page(visitor: Visitor) -> Page:
 
 
 @EITHER
-def test_a_question_is_asked_with_script_and_without(page: Page, cell: Cell) -> None:
+def test_confirmation_works_with_and_without_javascript(page: Page, cell: Cell) -> None:
     opener = page.get_by_text("Delete account")
     opener.click()
     expect(page.get_by_role("heading", name="Delete this account?")).to_be_visible()
@@ -40,7 +40,7 @@ def test_a_question_is_asked_with_script_and_without(page: Page, cell: Cell) -> 
 
 
 @SCRIPTED
-def test_whoever_says_no_to_a_question_is_where_they_were(page: Page) -> None:
+def test_canceled_confirmation_returns_the_focus(page: Page) -> None:
     page.get_by_text("Delete account").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -48,7 +48,7 @@ def test_whoever_says_no_to_a_question_is_where_they_were(page: Page) -> None:
 
 
 @SCRIPTED
-def test_a_menu_closes_when_one_looks_elsewhere(page: Page) -> None:
+def test_menu_closes_on_escape_and_outside_clicks(page: Page) -> None:
     opener = page.locator("summary[aria-label='Actions for ada@example.com']")
     menu = page.locator("details.menu[open]")
     opener.click()
@@ -62,7 +62,7 @@ def test_a_menu_closes_when_one_looks_elsewhere(page: Page) -> None:
 
 
 @SCRIPTED
-def test_times_are_those_of_the_readers_zone(page: Page) -> None:
+def test_times_are_shown_in_the_browser_time_zone(page: Page) -> None:
     time = page.locator("dt:text-is('Signed in') + dd time")
     written = time.get_attribute("datetime")
     there = page.evaluate(
@@ -74,7 +74,7 @@ def test_times_are_those_of_the_readers_zone(page: Page) -> None:
 
 
 @SCRIPTED
-def test_what_is_typed_as_a_password_can_be_looked_at(page: Page) -> None:
+def test_password_can_be_shown(page: Page) -> None:
     field = page.locator("#good-password")
     field.fill("something long")
     button = page.locator("[aria-controls=good-password]")
@@ -85,7 +85,7 @@ def test_what_is_typed_as_a_password_can_be_looked_at(page: Page) -> None:
 
 
 @SCRIPTED
-def test_light_or_dark_stays_as_it_was_chosen(visitor: Visitor, cell: Cell) -> None:
+def test_chosen_color_scheme_is_kept(visitor: Visitor, cell: Cell) -> None:
     other = "dark" if cell.theme == "light" else "light"
     visitor.page.get_by_role("button", name="Light or dark").click()
     visitor.open("/sign-in")
@@ -96,23 +96,23 @@ def test_light_or_dark_stays_as_it_was_chosen(visitor: Visitor, cell: Cell) -> N
 
 
 @SCRIPTED
-def test_who_goes_on_by_a_link_is_at_the_next_pages_heading(visitor: Visitor) -> None:
+def test_link_moves_the_focus_to_the_next_page(visitor: Visitor) -> None:
     visitor.open("/sign-in")
     page = visitor.page
     page.evaluate("window.stayed = true")
     page.get_by_role("link", name="Forgot").click()
     page.wait_for_url("**/forgot**")
     expect(page.locator("h1, input").and_(page.locator(":focus"))).to_have_count(1)
-    assert page.evaluate("window.stayed"), "the page was loaded anew"
+    assert page.evaluate("window.stayed"), "the page was loaded again"
 
 
 @SCRIPTED
-def test_a_form_is_sent_once_however_often_it_is_pressed(visitor: Visitor) -> None:
+def test_form_is_submitted_once(visitor: Visitor) -> None:
     visitor.open("/sign-in")
     page = visitor.page
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.method))
-    page.get_by_label("Email").fill("nobody@example.com")
+    page.get_by_label("Email").fill("unknown@example.com")
     page.locator("[name=password]").fill("not the password")
     page.evaluate(
         "() => { const form = document.querySelector('form:has([name=password])');"

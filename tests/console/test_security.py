@@ -1,4 +1,4 @@
-"""What keeps an account its owner's: address, password, sessions, second factors."""
+"""Security of an account: email address, password, sessions and second factors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.testing.people import PASSWORD
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST, CookieBrowser
-from .by_forms import Pages
+from .form_client import FormClient
 
 NEW = "a new and better password"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -28,43 +28,43 @@ def app(make_app: MakeApp) -> Flask:
 
 
 @pytest.fixture
-def pages(app: Flask, ada: Person) -> Pages:
-    return Pages(app, ada)
+def pages(app: Flask, ada: Person) -> FormClient:
+    return FormClient(app, ada)
 
 
 SECURITY_PAGES = ("", "/email", "/password", "/sessions", "/factors", "/factors/codes", "/passkeys")
 
 
 @pytest.mark.parametrize("path", SECURITY_PAGES)
-def test_nobody_is_led_to_sign_in_and_back(app: Flask, path: str) -> None:
+def test_anonymous_visitor_is_redirected_to_sign_in(app: Flask, path: str) -> None:
     answer = CookieBrowser(app).client.get(f"/security{path}", base_url=HOST)
     assert answer.status_code == 303
     assert answer.headers["Location"].startswith("/sign-in?next=")
 
 
-def test_the_overview_says_what_there_is_and_what_is_missing(pages: Pages, ada: Person) -> None:
+def test_overview_shows_sign_in_methods_and_advice(pages: FormClient, ada: Person) -> None:
     shown = pages.get("/security")
     assert ada.email in shown
     assert "Add a passkey" in shown
     assert "and on no other device" in shown
 
 
-def test_another_address_waits_to_be_confirmed(
-    pages: Pages, ada: Person, mails: MailOutbox
+def test_new_email_address_waits_for_confirmation(
+    pages: FormClient, ada: Person, mails: MailOutbox
 ) -> None:
-    shown = pages.then("/security/email", email="ada@new.example")
+    shown = pages.post_and_follow("/security/email", email="ada@new.example")
     assert "Not confirmed yet" in shown
     assert "ada@new.example" in pages.get("/security")
     mails.assert_sent("ada@new.example")
 
 
-def test_what_is_no_address_is_told_beside_its_field(pages: Pages) -> None:
+def test_invalid_email_address_is_reported_at_its_field(pages: FormClient) -> None:
     refused = pages.post("/security/email", 422, email="no address").text
     assert 'aria-invalid="true"' in refused
     assert 'value="no address"' in refused
 
 
-def test_an_old_sign_in_is_asked_for_the_password(pages: Pages, clock: SteppingClock) -> None:
+def test_old_sign_in_needs_the_password(pages: FormClient, clock: SteppingClock) -> None:
     assert 'name="password"' not in pages.get("/security/email")
     clock.step(minutes=16)
     assert 'name="password"' in pages.get("/security/email")
@@ -72,18 +72,18 @@ def test_an_old_sign_in_is_asked_for_the_password(pages: Pages, clock: SteppingC
     pages.post("/security/email", email="ada@new.example", password=PASSWORD)
 
 
-def test_a_new_password_signs_all_others_out_and_not_this_browser(
-    pages: Pages, app: Flask, ada: Person
+def test_password_change_ends_all_other_sessions(
+    pages: FormClient, app: Flask, ada: Person
 ) -> None:
-    other = Pages(app, ada)
+    other = FormClient(app, ada)
     before = pages.browser.cookie
-    shown = pages.then("/security/password", current_password=PASSWORD, new_password=NEW)
+    shown = pages.post_and_follow("/security/password", current_password=PASSWORD, new_password=NEW)
     assert "Password changed" in shown
     assert pages.browser.cookie != before
     assert "/sign-in" in other.browser.client.get("/security", base_url=HOST).headers["Location"]
 
 
-def test_a_wrong_password_changes_nothing_and_is_not_shown_again(pages: Pages) -> None:
+def test_wrong_password_is_rejected_and_not_shown_again(pages: FormClient) -> None:
     refused = pages.post(
         "/security/password", 400, current_password="wrong one", new_password=NEW
     ).text
@@ -92,36 +92,38 @@ def test_a_wrong_password_changes_nothing_and_is_not_shown_again(pages: Pages) -
     assert 'role="alert"' in refused
 
 
-def test_sessions_are_listed_by_their_devices_and_ended(
-    pages: Pages, app: Flask, ada: Person
+def test_sessions_are_listed_with_devices_and_can_be_ended(
+    pages: FormClient, app: Flask, ada: Person
 ) -> None:
-    phone = Pages(app)
+    phone = FormClient(app)
     by = {"email": ada.email, "password": ada.password}
     phone.browser.post("/session", json=by, headers={"User-Agent": FIREFOX})
     shown = pages.get("/security/sessions")
     assert "Firefox on Linux" in shown
     [form] = set(re.findall(r'action="(/security/sessions/[0-9a-f-]{36})"', shown))
-    assert "Signed out Firefox on Linux" in pages.then(form)
+    assert "Signed out Firefox on Linux" in pages.post_and_follow(form)
     phone.post("/security/email", email="x@example.com")
     assert "/sign-in" in phone.post("/security/sessions").headers["Location"]
 
 
-def test_all_others_are_signed_out_at_once(pages: Pages, app: Flask, ada: Person) -> None:
-    others = [Pages(app, ada) for _ in range(2)]
-    assert "Signed out 2 other devices" in pages.then("/security/sessions")
+def test_all_other_sessions_are_ended_at_once(pages: FormClient, app: Flask, ada: Person) -> None:
+    others = [FormClient(app, ada) for _ in range(2)]
+    assert "Signed out 2 other devices" in pages.post_and_follow("/security/sessions")
     for other in others:
         assert other.browser.client.get("/security", base_url=HOST).status_code == 303
 
 
-def test_a_strangers_session_is_not_found(pages: Pages, app: Flask, person: MakePerson) -> None:
-    bob = Pages(app, person("bob"))
+def test_session_of_another_account_is_not_found(
+    pages: FormClient, app: Flask, person: MakePerson
+) -> None:
+    bob = FormClient(app, person("bob"))
     [own] = bob.browser.get("/sessions").json
     pages.post(f"/security/sessions/{own['id']}", 404)
     assert bob.browser.get("/sessions").json == [own]
 
 
-def set_up(pages: Pages, clock: SteppingClock) -> tuple[str, list[str]]:
-    """An app's secret, and the recovery codes that come with it."""
+def set_up(pages: FormClient, clock: SteppingClock) -> tuple[str, list[str]]:
+    """Set up an app, and return its secret and the recovery codes."""
     made = pages.post("/security/factors/app", 200, name="My phone").text
     secret, place = secret_in(made), place_in(made)
     kept = dict(re.findall(r'name="(secret|uri)" value="([^"]+)"', made))
@@ -146,7 +148,9 @@ def place_in(shown: str) -> str:
     return found[1]
 
 
-def test_an_app_is_set_up_renamed_and_removed(pages: Pages, clock: SteppingClock) -> None:
+def test_authenticator_app_is_set_up_renamed_and_removed(
+    pages: FormClient, clock: SteppingClock
+) -> None:
     _, codes = set_up(pages, clock)
     assert len(codes) == 10
     shown = pages.get("/security/factors")
@@ -154,31 +158,31 @@ def test_an_app_is_set_up_renamed_and_removed(pages: Pages, clock: SteppingClock
     assert "10 of 10" in shown
     found = re.search(r'href="(/security/authenticators/[0-9]+)"', shown)
     assert found is not None
-    assert "Renamed to Work phone" in pages.then(found[1], name="Work phone")
+    assert "Renamed to Work phone" in pages.post_and_follow(found[1], name="Work phone")
     assert 'aria-invalid="true"' in pages.post(found[1], 422, name=" ").text
-    assert "Removed Work phone" in pages.then(f"{found[1]}/remove")
+    assert "Removed Work phone" in pages.post_and_follow(f"{found[1]}/remove")
     assert "Work phone" not in pages.get("/security/factors")
 
 
-def test_recovery_codes_are_made_anew(pages: Pages, clock: SteppingClock) -> None:
+def test_new_recovery_codes_replace_the_old_ones(pages: FormClient, clock: SteppingClock) -> None:
     _, codes = set_up(pages, clock)
     shown = pages.post("/security/factors/codes", 200).text
-    anew = re.findall(r"<li><code>([a-z2-9-]+)</code></li>", shown)
-    assert len(anew) == 10
-    assert not set(anew) & set(codes)
+    renewed = re.findall(r"<li><code>([a-z2-9-]+)</code></li>", shown)
+    assert len(renewed) == 10
+    assert not set(renewed) & set(codes)
 
 
-def test_there_are_no_recovery_codes_without_a_factor(pages: Pages) -> None:
+def test_recovery_codes_need_a_second_factor(pages: FormClient) -> None:
     assert "created when you set up two-factor authentication" in pages.get(
         "/security/factors/codes"
     )
     pages.post("/security/factors/codes", 409)
 
 
-def test_a_strangers_authenticator_is_not_found(
-    pages: Pages, app: Flask, person: MakePerson, clock: SteppingClock
+def test_authenticator_of_another_account_is_not_found(
+    pages: FormClient, app: Flask, person: MakePerson, clock: SteppingClock
 ) -> None:
-    bob = Pages(app, person("bob"))
+    bob = FormClient(app, person("bob"))
     set_up(bob, clock)
     found = re.search(r"/security/authenticators/[0-9]+", bob.get("/security/factors"))
     assert found is not None
@@ -188,20 +192,20 @@ def test_a_strangers_authenticator_is_not_found(
     assert "My phone" in bob.get("/security/factors")
 
 
-def test_an_app_without_its_secret_is_begun_anew(pages: Pages) -> None:
+def test_setup_page_without_a_secret_redirects_to_the_start(pages: FormClient) -> None:
     answer = pages.browser.client.get("/security/factors/app/1", base_url=HOST)
     assert answer.headers["Location"] == "/security/factors/app"
 
 
-def test_what_is_no_passkey_is_refused_on_its_page(pages: Pages) -> None:
+def test_invalid_passkey_is_rejected_on_its_page(pages: FormClient) -> None:
     for credential in ("", "{", '{"id": 1}'):
         refused = pages.post("/security/passkeys/new", 422, name="Key", credential=credential)
         assert 'value="Key"' in refused.text
 
 
-def test_what_is_switched_off_is_not_there(make_app: MakeApp, person: MakePerson) -> None:
+def test_disabled_features_are_unavailable(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(AUTH__COOKIE_SESSIONS="on")
-    pages = Pages(app, person("olga", into=app))
+    pages = FormClient(app, person("olga", into=app))
     assert "Authenticator" not in pages.get("/security")
     for path in ("/factors", "/factors/app", "/factors/codes"):
         assert "Multi-factor authentication is off." in pages.get(f"/security{path}", 403)

@@ -1,4 +1,4 @@
-"""Journeys through an account's security and its workspaces, in a real browser."""
+"""Account security and workspaces in a real browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..conftest import only_on
 from ..rigs.console.cells import WIDE
 from ..rigs.console.site import Site, Visitors
 from ..rigs.virtual_authenticator import Device
-from .guest import link_of
+from .page_client import link_of
 
 pytestmark = only_on("sqlite")
 NEW = "otters like cold rivers"
@@ -29,7 +29,7 @@ def is_headed(page: Page, words: str) -> None:
     page.get_by_role("heading", level=1, name=words).wait_for()
 
 
-def test_somebody_sets_an_app_up(site: Site, visitors: Visitors) -> None:
+def test_user_sets_up_an_authenticator_app(site: Site, visitors: Visitors) -> None:
     ada = visitors(site.person("ada"))
     page = ada.page
     ada.open("/security")
@@ -65,7 +65,7 @@ def test_somebody_sets_an_app_up(site: Site, visitors: Visitors) -> None:
     page.get_by_text("Removed Green phone.").first.wait_for()
 
 
-def test_a_passkey_is_made_and_signs_in(site: Site, browser: Browser) -> None:
+def test_user_adds_a_passkey(site: Site, browser: Browser) -> None:
     come = Visitors(browser, site, WIDE)
     ada = come(site.person("ada"))
     page = ada.page
@@ -83,7 +83,7 @@ def test_a_passkey_is_made_and_signs_in(site: Site, browser: Browser) -> None:
     come.leave()
 
 
-def test_a_password_is_changed_and_others_are_signed_out(site: Site, visitors: Visitors) -> None:
+def test_password_change_signs_out_other_browsers(site: Site, visitors: Visitors) -> None:
     person = site.person("ada")
     ada, elsewhere = visitors(person), visitors(person)
     page = ada.page
@@ -99,7 +99,7 @@ def test_a_password_is_changed_and_others_are_signed_out(site: Site, visitors: V
     elsewhere.page.get_by_role("button", name="Sign in", exact=True).wait_for()
 
 
-def test_a_workspace_is_made_and_somebody_joins_it(site: Site, visitors: Visitors) -> None:
+def test_workspace_is_created_and_a_member_joins(site: Site, visitors: Visitors) -> None:
     ada, bob = visitors(site.person("ada")), visitors(site.person("bob"))
     page = ada.page
     ada.open("/workspaces")
@@ -109,7 +109,7 @@ def test_a_workspace_is_made_and_somebody_joins_it(site: Site, visitors: Visitor
     is_headed(page, "Gardeners")
     follow(page, "Invite")
     page.get_by_label("Addresses").fill("bob@example.com")
-    page.get_by_text("Guest", exact=True).click()
+    page.get_by_text("PageClient", exact=True).click()
     press(page, "Send")
     page.get_by_text("One invitation sent.").first.wait_for()
     bob.open(link_of(site.mails, "bob@example.com"))
@@ -123,7 +123,7 @@ def test_a_workspace_is_made_and_somebody_joins_it(site: Site, visitors: Visitor
     press(page, "Save")
     page.get_by_text("Changed bob@example.com.").first.wait_for()
     ada.open("/workspaces/gardeners/activity")
-    page.get_by_text(re.compile("Guest → Admin")).wait_for()
+    page.get_by_text(re.compile("PageClient → Admin")).wait_for()
     ada.open("/workspaces/gardeners/settings")
     page.get_by_label("Enter “Gardeners” to confirm").fill("Gardeners")
     press(page, "Delete workspace")

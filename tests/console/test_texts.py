@@ -1,4 +1,4 @@
-"""The words of the pages come from catalogues: a language is a file."""
+"""The texts of the pages come from catalogs: a translation is a file."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ..conftest import MakeApp, MakePerson
 from ..rigs.console.requests import ask
 from ..rigs.cookie_browsers import CookieBrowser
 
-# What a page shows that nobody translates: data, names, and what is no word.
+# Texts without letters need no translation.
 _NO_WORDS = re.compile(r"[\W\d_]*")
-# Addresses, names, an avatar's letter, what a browser calls itself, and the words of a record. What
-# the doctor finds (on the overview) is for operators, in English as their commands are.
+# Data is not translated: email addresses, names, initials, user agents and values of events.
+# The findings of the doctor are for operators, in English like the commands.
 _DATA = re.compile(
     r"@|Frontdesk|^[rR]$|UTC|^http|Werkzeug|^root|^(proofs|password|status|role|active)$", re.ASCII
 )
@@ -45,7 +45,7 @@ PAGES = (
 )
 
 
-def test_the_catalogue_has_what_the_pages_say() -> None:
+def test_catalog_contains_all_texts() -> None:
     assert TEMPLATE.read_bytes() == extract(), "run `make texts`"
 
 
@@ -61,7 +61,7 @@ def translations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 
 
 def write(folder: Path, language: str, translated: dict[str, str] | None = None) -> None:
-    """A language of these texts; without any, every text in brackets."""
+    """Write a translation; without texts, every text is in brackets."""
     catalog = Catalog(locale=language)
     for message in read_po(BytesIO(extract())):
         if message.id:
@@ -91,19 +91,17 @@ def client(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
-def test_the_browsers_language_is_spoken_where_there_is_one(
-    client: FlaskClient, translations: Path
-) -> None:
+def test_page_uses_the_language_of_the_browser(client: FlaskClient, translations: Path) -> None:
     write(translations, "de", {"Email": "E-Mail-Adresse"})
     german = client.get("/sign-in", headers={"Accept-Language": "fr;q=0.9,de-AT;q=0.8,en;q=0.1"})
     assert "E-Mail-Adresse" in german.text
     assert '<html lang="de"' in german.text
-    # What is not translated yet is said in English.
+    # Untranslated texts are in English.
     assert "Password" in german.text
     assert "E-Mail-Adresse" not in client.get("/sign-in").text
 
 
-def test_an_accounts_own_language_comes_first(
+def test_language_of_the_account_has_priority(
     app: Flask, person: MakePerson, translations: Path
 ) -> None:
     write(translations, "de", {"Inbox": "Posteingang"})
@@ -113,7 +111,7 @@ def test_an_accounts_own_language_comes_first(
     assert "Posteingang" in ask(app, "GET", "/dashboard", browser.cookie).text
 
 
-def test_every_text_of_these_pages_comes_from_the_catalogue(
+def test_every_text_of_these_pages_is_in_the_catalog(
     app: Flask, person: MakePerson, translations: Path
 ) -> None:
     write(translations, "de")
@@ -132,32 +130,31 @@ def test_every_text_of_these_pages_comes_from_the_catalogue(
 
 
 class _Words(HTMLParser):
-    """The texts of a page, each as a reader sees it."""
+    """Collects the visible texts of a page."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
-        self._passed_over = 0
+        self._ignored_depth = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in ("script", "style", "code", "time", "option"):
-            self._passed_over += 1
+            self._ignored_depth += 1
         given = dict(attrs)
         names = ("aria-label", "placeholder", "title", "alt")
         self.found += [given[name] or "" for name in names if name in given]
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("script", "style", "code", "time", "option"):
-            self._passed_over -= 1
+            self._ignored_depth -= 1
 
     def handle_data(self, data: str) -> None:
-        if not self._passed_over:
+        if not self._ignored_depth:
             self.found.append(data)
 
 
 def untranslated(page: str) -> set[str]:
-    """Texts outside brackets; names of people, of the project and of settings are nobody's to
-    translate."""
+    """Return the texts outside of brackets, except data."""
     words = _Words()
     words.feed(page)
     depth = 0

@@ -1,4 +1,4 @@
-"""The second step of a sign-in on the pages, and showing once more who one is."""
+"""The second factor at sign-in, and re-authentication on the pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..auth.passkey_holder import Holder
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.authenticator import SoftAuthenticator
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
-from .guest import Guest, code_of, link_of
+from .page_client import PageClient, code_of, link_of
 
 pytestmark = only_on("sqlite")
 FEATURES = {
@@ -35,8 +35,8 @@ def app(make_app: MakeApp) -> Flask:
 
 
 @pytest.fixture
-def guest(app: Flask) -> Guest:
-    return Guest(app)
+def client(app: Flask) -> PageClient:
+    return PageClient(app)
 
 
 @pytest.fixture
@@ -44,217 +44,219 @@ def hers(ada: Person, clock: SteppingClock) -> Enrolled:
     return enrolled(ada, clock)
 
 
-def test_the_code_of_the_app_leads_in(guest: Guest, ada: Person, hers: Enrolled) -> None:
-    seen = guest.sign_in(ada.email, ada.password, "/sign-in?next=/confirm")
-    assert (guest.status, guest.path) == (200, "/sign-in")
+def test_code_of_the_app_signs_in(client: PageClient, ada: Person, hers: Enrolled) -> None:
+    seen = client.sign_in(ada.email, ada.password, "/sign-in?next=/confirm")
+    assert (client.status, client.path) == (200, "/sign-in")
     assert "Enter the code that your authenticator app shows" in seen.text
-    assert not guest.is_in()
-    seen = guest.press("/sign-in/second-step", otp=hers.phone.wrong_code())
-    assert (guest.status, guest.is_in()) == (400, False)
+    assert not client.is_signed_in()
+    seen = client.submit("/sign-in/second-step", otp=hers.phone.wrong_code())
+    assert (client.status, client.is_signed_in()) == (400, False)
     assert "Incorrect or used code" in seen.text
-    guest.press("/sign-in/second-step", otp=hers.phone.next_code())
-    assert (guest.path, guest.is_in()) == ("/confirm", True)
+    client.submit("/sign-in/second-step", otp=hers.phone.next_code())
+    assert (client.path, client.is_signed_in()) == ("/confirm", True)
 
 
 def test_an_email_address_changes_only_after_the_second_factor(
-    guest: Guest, ada: Person, hers: Enrolled, mails: MailOutbox
+    client: PageClient, ada: Person, hers: Enrolled, mails: MailOutbox
 ) -> None:
     new = "countess@example.com"
     hers.api.post("/account/email", 202, json={"email": new})
-    guest.open(link_of(mails, new))
-    guest.press("/confirm-email", password=ada.password)
+    client.open(link_of(mails, new))
+    client.submit("/confirm-email", password=ada.password)
     assert hers.api.get("/account").json["email"] == ada.email
-    guest.press("/sign-in", email=ada.email, password=ada.password)
-    guest.press("/sign-in/second-step", otp=hers.phone.next_code())
-    assert guest.path.startswith("/confirm-email?token=")
-    guest.press("/confirm-email")
-    assert "New email address confirmed." in guest.seen.text
+    client.submit("/sign-in", email=ada.email, password=ada.password)
+    client.submit("/sign-in/second-step", otp=hers.phone.next_code())
+    assert client.path.startswith("/confirm-email?token=")
+    client.submit("/confirm-email")
+    assert "New email address confirmed." in client.page.text
 
 
-def test_a_recovery_code_does_once(app: Flask, ada: Person, hers: Enrolled) -> None:
+def test_recovery_code_works_once(app: Flask, ada: Person, hers: Enrolled) -> None:
     [first, *_] = hers.recovery_codes
     for does in (True, False):
-        guest = Guest(app)
-        guest.sign_in(ada.email, ada.password)
-        guest.press("/sign-in/second-step/recovery-code", recovery_code=first)
-        assert guest.is_in() is does
+        client = PageClient(app)
+        client.sign_in(ada.email, ada.password)
+        client.submit("/sign-in/second-step/recovery-code", recovery_code=first)
+        assert client.is_signed_in() is does
 
 
-def test_who_goes_on_too_late_begins_anew(
-    guest: Guest, ada: Person, hers: Enrolled, clock: SteppingClock
+def test_expired_sign_in_starts_again(
+    client: PageClient, ada: Person, hers: Enrolled, clock: SteppingClock
 ) -> None:
-    guest.sign_in(ada.email, ada.password)
+    client.sign_in(ada.email, ada.password)
     clock.step(minutes=6)
-    seen = guest.press("/sign-in/second-step", otp=hers.phone.code())
-    assert (guest.status, guest.is_in()) == (400, False)
+    seen = client.submit("/sign-in/second-step", otp=hers.phone.code())
+    assert (client.status, client.is_signed_in()) == (400, False)
     assert "Start sign-in again" in seen.text
 
 
-def test_a_trusted_device_is_asked_no_more(guest: Guest, ada: Person, hers: Enrolled) -> None:
-    guest.sign_in(ada.email, ada.password)
-    guest.press("/sign-in/second-step", otp=hers.phone.next_code(), trust="true")
-    cookie = guest.client.get_cookie("__Host-fd-device", "localhost", "/")
+def test_trusted_device_skips_the_second_factor(
+    client: PageClient, ada: Person, hers: Enrolled
+) -> None:
+    client.sign_in(ada.email, ada.password)
+    client.submit("/sign-in/second-step", otp=hers.phone.next_code(), trust="true")
+    cookie = client.client.get_cookie("__Host-fd-device", "localhost", "/")
     assert cookie is not None
     assert (cookie.http_only, cookie.secure, cookie.same_site) == (True, True, "Lax")
-    guest.press("/sign-out")
-    guest.sign_in(ada.email, ada.password)
-    assert guest.is_in()
+    client.submit("/sign-out")
+    client.sign_in(ada.email, ada.password)
+    assert client.is_signed_in()
     assert hers.api.get("/trusted-devices").json[0]["last_used_at"] is not None
 
 
-def test_no_device_is_trusted_that_was_not_to_be(guest: Guest, ada: Person, hers: Enrolled) -> None:
-    guest.sign_in(ada.email, ada.password)
-    guest.press("/sign-in/second-step", otp=hers.phone.next_code())
-    assert guest.is_in()
-    assert guest.client.get_cookie("__Host-fd-device", "localhost", "/") is None
+def test_device_is_trusted_only_if_chosen(client: PageClient, ada: Person, hers: Enrolled) -> None:
+    client.sign_in(ada.email, ada.password)
+    client.submit("/sign-in/second-step", otp=hers.phone.next_code())
+    assert client.is_signed_in()
+    assert client.client.get_cookie("__Host-fd-device", "localhost", "/") is None
 
 
-def test_who_must_have_one_sets_it_up_first(
-    guest: Guest, person: MakePerson, clock: SteppingClock
+def test_required_app_is_set_up_at_sign_in(
+    client: PageClient, person: MakePerson, clock: SteppingClock
 ) -> None:
     boss = person("boss", role="admin")
-    seen = guest.sign_in(boss.email, boss.password)
+    seen = client.sign_in(boss.email, boss.password)
     assert "Protect your account" in seen.text
-    seen = guest.press("/sign-in/set-up")
-    phone, page = phone_of(guest.answer.text, clock), guest.answer.text
-    assert not guest.is_in()
+    seen = client.submit("/sign-in/set-up")
+    phone, page = phone_of(client.answer.text, clock), client.answer.text
+    assert not client.is_signed_in()
     action = next(form.action for form in seen.forms if "otp" in form.fields)
-    guest.press(action, otp=phone.wrong_code())
-    assert guest.status == 400
-    assert phone_of(guest.answer.text, clock).secret == phone.secret
-    assert drawing(guest.answer.text) == drawing(page)
-    seen = guest.press(action, otp=phone.code())
-    codes = re.findall(r"<li><code>([^<]+)</code>", guest.answer.text)
+    client.submit(action, otp=phone.wrong_code())
+    assert client.status == 400
+    assert phone_of(client.answer.text, clock).secret == phone.secret
+    assert drawing(client.answer.text) == drawing(page)
+    seen = client.submit(action, otp=phone.code())
+    codes = re.findall(r"<li><code>([^<]+)</code>", client.answer.text)
     assert len(set(codes)) == 10
-    assert guest.is_in()
-    other = Guest(guest.client.application)
+    assert client.is_signed_in()
+    other = PageClient(client.client.application)
     other.sign_in(boss.email, boss.password)
-    other.press("/sign-in/second-step/recovery-code", recovery_code=codes[3])
-    assert other.is_in()
+    other.submit("/sign-in/second-step/recovery-code", recovery_code=codes[3])
+    assert other.is_signed_in()
 
 
 @pytest.mark.parametrize("uri", ["javascript:alert(1)", "https://evil.example", ""])
 def test_set_up_page_links_to_otpauth_addresses_only(
-    guest: Guest, person: MakePerson, clock: SteppingClock, uri: str
+    client: PageClient, person: MakePerson, clock: SteppingClock, uri: str
 ) -> None:
     boss = person("boss", role="admin")
-    guest.sign_in(boss.email, boss.password)
-    seen = guest.press("/sign-in/set-up")
-    phone = phone_of(guest.answer.text, clock)
+    client.sign_in(boss.email, boss.password)
+    seen = client.submit("/sign-in/set-up")
+    phone = phone_of(client.answer.text, clock)
     action = next(form.action for form in seen.forms if "otp" in form.fields)
-    guest.press(action, otp=phone.wrong_code(), uri=uri)
-    page = guest.answer.text
-    assert (guest.status, "Or open the app" in page) == (400, False)
+    client.submit(action, otp=phone.wrong_code(), uri=uri)
+    page = client.answer.text
+    assert (client.status, "Or open the app" in page) == (400, False)
     assert "javascript" not in page
     assert "evil" not in page
-    guest.press(action, otp=phone.code())
-    assert guest.is_in()
+    client.submit(action, otp=phone.code())
+    assert client.is_signed_in()
 
 
-def test_nothing_is_set_up_for_somebody_else_who_was_in_there(
-    guest: Guest, ada: Person, person: MakePerson
+def test_enrollment_ends_the_session_of_another_account(
+    client: PageClient, ada: Person, person: MakePerson
 ) -> None:
     boss = person("boss", role="admin")
-    guest.sign_in(ada.email, ada.password)
-    # In a tab that was open before.
-    boss_at_door = {"email": boss.email, "password": boss.password}
-    guest.client.post("/sign-in", data=boss_at_door, base_url=HOST, headers=SAME_ORIGIN)
-    assert not guest.is_in()
+    client.sign_in(ada.email, ada.password)
+    # In a tab that was already open.
+    credentials = {"email": boss.email, "password": boss.password}
+    client.client.post("/sign-in", data=credentials, base_url=HOST, headers=SAME_ORIGIN)
+    assert not client.is_signed_in()
 
 
-def test_a_mailed_code_asks_for_the_factor_too(
-    guest: Guest, ada: Person, hers: Enrolled, mails: MailOutbox
+def test_emailed_code_requires_the_second_factor(
+    client: PageClient, ada: Person, hers: Enrolled, mails: MailOutbox
 ) -> None:
-    guest.open("/sign-in/code")
-    guest.press("/sign-in/code", email=ada.email)
-    guest.press("/sign-in/code/typed", code=code_of(mails, ada.email))
-    assert not guest.is_in()
-    guest.press("/sign-in/second-step", otp=hers.phone.next_code())
-    assert guest.is_in()
+    client.open("/sign-in/code")
+    client.submit("/sign-in/code", email=ada.email)
+    client.submit("/sign-in/code/typed", code=code_of(mails, ada.email))
+    assert not client.is_signed_in()
+    client.submit("/sign-in/second-step", otp=hers.phone.next_code())
+    assert client.is_signed_in()
 
 
-def test_a_passkey_signs_in(guest: Guest, ada: Person) -> None:
+def test_passkey_signs_in(client: PageClient, ada: Person) -> None:
     holder = Holder(ada.api())
     holder.add(status=200)
-    guest.open("/sign-in?next=/confirm")
-    shown = holder.authenticator.get(asked_of(guest.answer.text))
-    guest.press("/sign-in/passkey", credential=json.dumps(shown))
-    assert (guest.path, guest.is_in()) == ("/confirm", True)
+    client.open("/sign-in?next=/confirm")
+    shown = holder.authenticator.get(asked_of(client.answer.text))
+    client.submit("/sign-in/passkey", credential=json.dumps(shown))
+    assert (client.path, client.is_signed_in()) == ("/confirm", True)
 
 
 @pytest.mark.parametrize("sent", ["", "{", "[]", "7", '{"id": "AAAA"}', "[" * 2000])
-def test_what_is_no_passkey_signs_nobody_in(guest: Guest, sent: str) -> None:
-    guest.open("/sign-in")
-    guest.press("/sign-in/passkey", credential=sent)
-    assert (guest.status, guest.is_in()) == (422, False)
+def test_invalid_passkey_is_rejected(client: PageClient, sent: str) -> None:
+    client.open("/sign-in")
+    client.submit("/sign-in/passkey", credential=sent)
+    assert (client.status, client.is_signed_in()) == (422, False)
 
 
-def test_who_is_asked_once_more_shows_it_by_what_they_have(
-    guest: Guest, ada: Person, clock: SteppingClock, mails: MailOutbox
+def test_reauthentication_offers_the_methods_of_the_account(
+    client: PageClient, ada: Person, clock: SteppingClock, mails: MailOutbox
 ) -> None:
-    guest.sign_in(ada.email, ada.password)
+    client.sign_in(ada.email, ada.password)
     clock.step(minutes=20)
-    seen = guest.open("/confirm?next=/dashboard")
+    seen = client.open("/confirm?next=/dashboard")
     assert "Code by email" in seen.text
     assert "Code from the app" not in seen.text
-    seen = guest.press("/confirm", password="not this one")
-    assert (guest.status, guest.path) == (400, "/confirm")
+    seen = client.submit("/confirm", password="not this one")
+    assert (client.status, client.path) == (400, "/confirm")
     assert "Incorrect email or password." in seen.text
-    guest.press("/confirm", password=ada.password)
-    assert guest.path == "/dashboard"
-    guest.open("/confirm?way=code&next=/dashboard")
-    guest.press("/sign-in/code")
-    assert guest.status == 200
-    guest.press("/confirm", code=code_of(mails, ada.email))
-    assert guest.path == "/dashboard"
+    client.submit("/confirm", password=ada.password)
+    assert client.path == "/dashboard"
+    client.open("/confirm?way=code&next=/dashboard")
+    client.submit("/sign-in/code")
+    assert client.status == 200
+    client.submit("/confirm", code=code_of(mails, ada.email))
+    assert client.path == "/dashboard"
 
 
-def test_where_a_factor_is_needed_only_factors_are_offered(
-    guest: Guest, ada: Person, hers: Enrolled
+def test_required_factor_offers_only_second_factors(
+    client: PageClient, ada: Person, hers: Enrolled
 ) -> None:
-    guest.sign_in(ada.email, ada.password)
-    guest.press("/sign-in/second-step", otp=hers.phone.next_code())
-    seen = guest.open("/confirm?factors=2&next=/dashboard")
+    client.sign_in(ada.email, ada.password)
+    client.submit("/sign-in/second-step", otp=hers.phone.next_code())
+    seen = client.open("/confirm?factors=2&next=/dashboard")
     assert "Password" not in seen.text
-    guest.press("/confirm", otp=hers.phone.wrong_code())
-    assert guest.status == 400
-    assert "Password" not in guest.seen.text
-    guest.press("/confirm", otp=hers.phone.next_code())
-    assert guest.path == "/dashboard"
-    guest.open("/confirm?factors=2&way=recovery_code&next=/dashboard")
-    guest.press("/confirm", recovery_code=hers.recovery_codes[0])
-    assert guest.path == "/dashboard"
+    client.submit("/confirm", otp=hers.phone.wrong_code())
+    assert client.status == 400
+    assert "Password" not in client.page.text
+    client.submit("/confirm", otp=hers.phone.next_code())
+    assert client.path == "/dashboard"
+    client.open("/confirm?factors=2&way=recovery_code&next=/dashboard")
+    client.submit("/confirm", recovery_code=hers.recovery_codes[0])
+    assert client.path == "/dashboard"
 
 
-def test_a_passkey_is_the_second_step_and_shown_once_more(guest: Guest, ada: Person) -> None:
+def test_passkey_is_second_factor_and_reauthenticates(client: PageClient, ada: Person) -> None:
     holder = Holder(ada.api())
     holder.add(status=200)
-    guest.sign_in(ada.email, ada.password)
-    shown = holder.authenticator.get(asked_of(guest.answer.text))
-    guest.press("/sign-in/second-step/passkey", credential=json.dumps(shown))
-    assert guest.is_in()
-    guest.open("/confirm?way=credential&next=/dashboard")
-    shown = holder.authenticator.get(asked_of(guest.answer.text))
-    guest.press("/confirm/passkey", credential=json.dumps(shown))
-    assert guest.path == "/dashboard"
-    # It was good once.
-    guest.open("/confirm?way=credential&next=/dashboard")
-    guest.press("/confirm/passkey", credential=json.dumps(shown))
-    assert guest.status == 400
+    client.sign_in(ada.email, ada.password)
+    shown = holder.authenticator.get(asked_of(client.answer.text))
+    client.submit("/sign-in/second-step/passkey", credential=json.dumps(shown))
+    assert client.is_signed_in()
+    client.open("/confirm?way=credential&next=/dashboard")
+    shown = holder.authenticator.get(asked_of(client.answer.text))
+    client.submit("/confirm/passkey", credential=json.dumps(shown))
+    assert client.path == "/dashboard"
+    # The credential is single-use.
+    client.open("/confirm?way=credential&next=/dashboard")
+    client.submit("/confirm/passkey", credential=json.dumps(shown))
+    assert client.status == 400
 
 
-def test_a_passkey_is_made_by_who_must_have_a_factor(guest: Guest, person: MakePerson) -> None:
+def test_required_passkey_is_created_at_sign_in(client: PageClient, person: MakePerson) -> None:
     boss, authenticator = person("boss", role="admin"), SoftAuthenticator()
-    guest.sign_in(boss.email, boss.password)
-    made = authenticator.create(asked_of(guest.answer.text))
-    seen = guest.press("/sign-in/set-up/passkey", credential=json.dumps(made))
+    client.sign_in(boss.email, boss.password)
+    made = authenticator.create(asked_of(client.answer.text))
+    seen = client.submit("/sign-in/set-up/passkey", credential=json.dumps(made))
     assert "Save your recovery codes" in seen.text
-    assert guest.is_in()
+    assert client.is_signed_in()
 
 
-def test_nobody_confirms_anything(guest: Guest) -> None:
-    guest.open("/confirm?next=/dashboard")
-    assert guest.path.startswith("/sign-in?next=/confirm")
+def test_reauthentication_page_needs_a_session(client: PageClient) -> None:
+    client.open("/confirm?next=/dashboard")
+    assert client.path.startswith("/sign-in?next=/confirm")
 
 
 def phone_of(page: str, clock: SteppingClock) -> Phone:
@@ -270,7 +272,7 @@ def drawing(page: str) -> str:
 
 
 def asked_of(page: str) -> dict[str, Any]:
-    """What the page's script would ask the browser for."""
+    """Return the options that the script passes to the browser."""
     found = re.search(r'data-options="([^"]+)"', page)
     assert found
     options: dict[str, Any] = json.loads(unescape(found[1]))

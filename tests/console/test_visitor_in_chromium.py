@@ -1,4 +1,4 @@
-"""A visitor's journeys from the first click to the last, in a real browser."""
+"""The visitor pages in a real browser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..rigs.console.cells import WIDE, Cell, in_cells
 from ..rigs.console.site import Site, Visitor, Visitors
 from ..rigs.virtual_authenticator import Device
 from .conftest import OpenSite
-from .guest import code_of, link_of
+from .page_client import code_of, link_of
 
 pytestmark = only_on("sqlite")
 NEW = "otters like cold rivers"
@@ -36,7 +36,7 @@ def is_in(page: Page) -> None:
     page.wait_for_url("**/dashboard")
 
 
-def test_somebody_registers_and_comes_in(site: Site, visitors: Visitors) -> None:
+def test_visitor_registers_and_signs_in(site: Site, visitors: Visitors) -> None:
     grace = visitors()
     page = grace.page
     grace.open("/sign-in")
@@ -55,7 +55,7 @@ def test_somebody_registers_and_comes_in(site: Site, visitors: Visitors) -> None
     grace.open(link_of(site.mails, GRACE))
     is_headed(page, "Confirm your email address")
     grace.settle()
-    # What is for one use does not stay in the address bar, where it could be copied from.
+    # The script removes the single-use token from the address bar.
     assert ("token=" in page.url) is not grace.cell.script
     page.get_by_role("button", name="Confirm email address").click()
     page.get_by_text("Email address confirmed.").wait_for()
@@ -63,7 +63,7 @@ def test_somebody_registers_and_comes_in(site: Site, visitors: Visitors) -> None
     is_in(page)
 
 
-def test_a_forgotten_password_is_replaced(site: Site, visitors: Visitors) -> None:
+def test_visitor_resets_the_password(site: Site, visitors: Visitors) -> None:
     ada, her = site.person("ada"), visitors()
     page = her.page
     her.open("/sign-in")
@@ -87,7 +87,7 @@ def test_a_forgotten_password_is_replaced(site: Site, visitors: Visitors) -> Non
     is_in(page)
 
 
-def test_a_mailed_code_is_enough(site: Site, visitors: Visitors) -> None:
+def test_user_signs_in_with_an_emailed_code(site: Site, visitors: Visitors) -> None:
     ada, her = site.person("ada"), visitors()
     page = her.page
     her.open("/sign-in?next=/confirm")
@@ -111,7 +111,7 @@ def strict(open_site: OpenSite) -> Site:
     return open_site(AUTH__MFA="required")
 
 
-def test_who_must_have_an_app_sets_it_up_and_shows_it(
+def test_required_authenticator_app_is_set_up_and_used(
     strict: Site, browser: Browser, cell: Cell, clock: SteppingClock
 ) -> None:
     ada, visitors = strict.person("ada"), Visitors(browser, strict, cell)
@@ -157,7 +157,7 @@ def shows_the_code(other: Visitor, email: str, password: str, phone: Phone) -> N
     is_in(page)
 
 
-def test_what_a_provider_sends_is_handed_in_from_the_page(
+def test_callback_page_submits_the_provider_response(
     open_site: OpenSite, browser: Browser, cell: Cell
 ) -> None:
     site = open_site(
@@ -175,14 +175,16 @@ def test_what_a_provider_sends_is_handed_in_from_the_page(
     her.open("/sign-in/provider/callback?code=of-another&state=of-another")
     if not cell.script:
         page.get_by_role("button", name="Continue").click()
-    # By itself where there is script: nothing is to be decided.
+    # With JavaScript the form is submitted automatically.
     page.get_by_text("This sign-in was started in another browser").wait_for()
     assert "of-another" not in page.url
     visitors.leave()
 
 
 @in_cells(WIDE)
-def test_a_passkey_is_made_and_leads_in(strict: Site, browser: Browser, cell: Cell) -> None:
+def test_user_creates_a_passkey_and_signs_in_with_it(
+    strict: Site, browser: Browser, cell: Cell
+) -> None:
     ada, visitors = strict.person("ada"), Visitors(browser, strict, cell)
     her = visitors()
     page = her.page
@@ -193,7 +195,7 @@ def test_a_passkey_is_made_and_leads_in(strict: Site, browser: Browser, cell: Ce
     is_headed(page, "Save your recovery codes")
     page.get_by_role("link", name="I've saved these codes").click()
     is_in(page)
-    # As a browser that offers none by itself, so that the button is pressed.
+    # Without autofill of passkeys, so that the button is used.
     page.add_init_script(
         "if (sessionStorage.plain)"
         " PublicKeyCredential.isConditionalMediationAvailable = async () => false"
@@ -206,7 +208,7 @@ def test_a_passkey_is_made_and_leads_in(strict: Site, browser: Browser, cell: Ce
     her.open("/confirm?way=credential&next=/dashboard")
     page.get_by_role("button", name="Use a passkey").click()
     is_in(page)
-    # One that offers it beside the field.
+    # With autofill of passkeys in the email field.
     page.evaluate("sessionStorage.clear()")
     her.context.clear_cookies()
     page.goto(f"{strict.base}/sign-in")
@@ -215,9 +217,9 @@ def test_a_passkey_is_made_and_leads_in(strict: Site, browser: Browser, cell: Ce
 
 
 @in_cells(WIDE)
-def test_a_passkey_that_does_not_come_is_told(site: Site, visitors: Visitors) -> None:
+def test_missing_passkey_is_reported(site: Site, visitors: Visitors) -> None:
     her = visitors()
-    # It holds none for this site.
+    # The device has no passkey for this site.
     Device(her.page)
     her.open("/sign-in")
     her.page.get_by_role("button", name="Sign in with a passkey").click()

@@ -1,4 +1,4 @@
-"""Workspaces on the pages: one's own, their members and invitations, and being invited."""
+"""Workspaces on the pages: members, invitations and settings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from app.testing.outbox import MailOutbox
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST, CookieBrowser
-from .by_forms import Pages
-from .reader import said
+from .form_client import FormClient
+from .page_reader import notice_of
 
 GARDEN = "/workspaces/garden"
 
@@ -28,9 +28,9 @@ def app(make_app: MakeApp) -> Flask:
 
 
 @pytest.fixture
-def pages(app: Flask, ada: Person) -> Pages:
-    """Of who owns a workspace."""
-    made = Pages(app, ada)
+def pages(app: Flask, ada: Person) -> FormClient:
+    """The client of the owner of a workspace."""
+    made = FormClient(app, ada)
     made.post("/workspaces/new", name="Garden")
     return made
 
@@ -40,35 +40,41 @@ def bob(person: MakePerson) -> Person:
     return person("bob")
 
 
-def joins(app: Flask, somebody: Person, kind: str = "member") -> Pages:
-    joined = ["workspaces", "add", "garden", somebody.email, "--type", kind]
+def joins(app: Flask, person: Person, kind: str = "member") -> FormClient:
+    joined = ["workspaces", "add", "garden", person.email, "--type", kind]
     assert app.test_cli_runner().invoke(args=joined).exit_code == 0
-    return Pages(app, somebody)
+    return FormClient(app, person)
 
 
 PATHS = ("", "/members/1", "/invitations", "/activity", "/settings")
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_nobody_is_led_to_sign_in(pages: Pages, app: Flask, path: str) -> None:
+def test_anonymous_visitor_is_redirected_to_sign_in(
+    pages: FormClient, app: Flask, path: str
+) -> None:
     answer = CookieBrowser(app).client.get(GARDEN + path, base_url=HOST)
     assert answer.headers["Location"].startswith("/sign-in?next=")
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_who_is_no_member_sees_nothing(pages: Pages, app: Flask, bob: Person, path: str) -> None:
-    assert "Garden" not in Pages(app, bob).get(GARDEN + path, 403)
+def test_only_members_see_the_workspace(
+    pages: FormClient, app: Flask, bob: Person, path: str
+) -> None:
+    assert "Garden" not in FormClient(app, bob).get(GARDEN + path, 403)
 
 
-def test_a_workspace_is_made_listed_and_switched_to(pages: Pages) -> None:
+def test_workspace_is_created_listed_and_made_current(pages: FormClient) -> None:
     shown = pages.get("/workspaces")
     assert "Garden" in shown
     assert 'value="garden"' in shown
-    assert "Garden is now your current workspace" in pages.then("/workspaces", slug="garden")
+    assert "Garden is now your current workspace" in pages.post_and_follow(
+        "/workspaces", slug="garden"
+    )
     assert 'value="garden"' not in pages.get("/workspaces")
 
 
-def test_a_name_or_slug_that_cannot_be_is_told_and_kept(pages: Pages) -> None:
+def test_invalid_slug_is_reported_and_shown_again(pages: FormClient) -> None:
     refused = pages.post("/workspaces/new", 422, name="Two", slug="Not This").text
     assert 'value="Not This"' in refused
     assert 'aria-invalid="true"' in refused
@@ -76,7 +82,7 @@ def test_a_name_or_slug_that_cannot_be_is_told_and_kept(pages: Pages) -> None:
     pages.post("/workspaces", 404, slug="nowhere")
 
 
-def test_members_are_listed_and_found(pages: Pages, app: Flask, person: MakePerson) -> None:
+def test_members_are_listed_and_searched(pages: FormClient, app: Flask, person: MakePerson) -> None:
     for name in ("bob", "bobby", "grace"):
         joins(app, person(name))
     shown = pages.get(GARDEN)
@@ -87,10 +93,10 @@ def test_members_are_listed_and_found(pages: Pages, app: Flask, person: MakePers
     assert "No members found" in pages.get(f"{GARDEN}?search=%25")
 
 
-def test_many_members_come_page_by_page(pages: Pages, app: Flask, person: MakePerson) -> None:
+def test_members_are_listed_in_pages(pages: FormClient, app: Flask, person: MakePerson) -> None:
     for number in range(25):
-        somebody = person(f"member{number:02}")
-        app.test_cli_runner().invoke(args=["workspaces", "add", "garden", somebody.email])
+        invited = person(f"member{number:02}")
+        app.test_cli_runner().invoke(args=["workspaces", "add", "garden", invited.email])
     first = pages.get(GARDEN)
     assert "member23@example.com" in first
     assert "member24@example.com" not in first
@@ -99,20 +105,20 @@ def test_many_members_come_page_by_page(pages: Pages, app: Flask, person: MakePe
     assert "member24@example.com" in pages.get(older[1].replace("&amp;", "&"))
 
 
-def test_a_member_is_changed_and_removed(pages: Pages, app: Flask, bob: Person) -> None:
+def test_member_is_changed_and_removed(pages: FormClient, app: Flask, bob: Person) -> None:
     bobs = joins(app, bob)
     member = f"{GARDEN}/members/{bob.id}"
     assert "bob@example.com" in pages.get(member)
-    assert "Changed " in pages.then(member, type="admin", status="active")
+    assert "Changed " in pages.post_and_follow(member, type="admin", status="active")
     assert bobs.get(f"{GARDEN}/activity")
     pages.post(member, 422, type="emperor")
-    assert "Removed " in pages.then(f"{member}/remove")
+    assert "Removed " in pages.post_and_follow(f"{member}/remove")
     pages.get(member, 404)
     bobs.get(GARDEN, 403)
 
 
-def test_what_a_member_may_not_do_is_neither_offered_nor_done(
-    pages: Pages, app: Flask, ada: Person, bob: Person
+def test_member_cannot_manage_the_workspace(
+    pages: FormClient, app: Flask, ada: Person, bob: Person
 ) -> None:
     bobs = joins(app, bob)
     shown = bobs.get(GARDEN)
@@ -128,8 +134,8 @@ def test_what_a_member_may_not_do_is_neither_offered_nor_done(
     bobs.post(f"{GARDEN}/delete", 403, name="Garden")
 
 
-def test_an_admin_meets_an_owner_without_a_form(
-    pages: Pages, app: Flask, ada: Person, bob: Person
+def test_workspace_admin_cannot_change_an_owner(
+    pages: FormClient, app: Flask, ada: Person, bob: Person
 ) -> None:
     bobs = joins(app, bob, "admin")
     shown = bobs.get(f"{GARDEN}/members/{ada.id}")
@@ -137,20 +143,20 @@ def test_an_admin_meets_an_owner_without_a_form(
     assert f'action="{GARDEN}/members' not in shown
 
 
-def test_several_are_invited_at_once(pages: Pages, mails: MailOutbox) -> None:
+def test_several_people_are_invited_at_once(pages: FormClient, mails: MailOutbox) -> None:
     typed = "grace@example.com, olga@example.com\r\nzoe@example.com"
-    shown = pages.then(
+    shown = pages.post_and_follow(
         f"{GARDEN}/invitations", emails=typed, type="guest", message="We grow\r\nbeans."
     )
     assert "3 invitations sent" in shown
     assert "We grow" in mails.assert_sent("zoe@example.com").text
 
 
-def test_an_address_that_is_none_is_named(pages: Pages, mails: MailOutbox) -> None:
+def test_error_names_the_invalid_email_address(pages: FormClient, mails: MailOutbox) -> None:
     mails.clear()
-    sent = {"emails": "grace@example.com nonsense", "type": "member", "message": "Hello"}
+    sent = {"emails": "grace@example.com invalid", "type": "member", "message": "Hello"}
     refused = pages.post(f"{GARDEN}/invitations", 422, **sent).text
-    assert "nonsense: " in refused
+    assert "invalid: " in refused
     assert "Hello</textarea>" in refused
     assert (
         "Enter 1 to 50 email addresses."
@@ -159,14 +165,14 @@ def test_an_address_that_is_none_is_named(pages: Pages, mails: MailOutbox) -> No
     mails.assert_empty()
 
 
-def test_who_is_in_already_is_named(pages: Pages, app: Flask, bob: Person) -> None:
+def test_error_names_the_existing_member(pages: FormClient, app: Flask, bob: Person) -> None:
     joins(app, bob)
     refused = pages.post(f"{GARDEN}/invitations", 409, emails=bob.email, type="member").text
     assert f"Already in this workspace: {bob.email}" in refused
 
 
-def test_an_invitation_is_mailed_again_and_taken_back(
-    pages: Pages, mails: MailOutbox, clock: SteppingClock
+def test_invitation_is_sent_again_and_revoked(
+    pages: FormClient, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     pages.post(f"{GARDEN}/invitations", emails="grace@example.com", type="member")
     [again] = re.findall(
@@ -174,14 +180,14 @@ def test_an_invitation_is_mailed_again_and_taken_back(
     )
     assert 'role="alert"' in pages.post(again, 429).text
     clock.step(minutes=2)
-    assert "Sent the invitation to" in pages.then(again)
+    assert "Sent the invitation to" in pages.post_and_follow(again)
     assert len(mails.to("grace@example.com")) == 2
-    assert "Revoked the invitation to" in pages.then(again.replace("resend", "revoke"))
+    assert "Revoked the invitation to" in pages.post_and_follow(again.replace("resend", "revoke"))
     assert "Pending" not in pages.get(f"{GARDEN}/invitations?state=revoked").split("Sent")[-1]
 
 
-def revoke(pages: Pages) -> TestResponse:
-    """Take back Grace's invitation: the notice names her email address."""
+def revoke(pages: FormClient) -> TestResponse:
+    """Revoke an invitation; the notice contains the email address."""
     pages.post(f"{GARDEN}/invitations", emails="grace@example.com", type="member")
     listed = pages.get(f"{GARDEN}/invitations")
     [path] = re.findall(rf'action="({GARDEN}/invitations/[0-9]+/revoke)"', listed)
@@ -191,7 +197,7 @@ def revoke(pages: Pages) -> TestResponse:
 TAKEN_BACK = "Revoked the invitation to grace@example.com."
 
 
-def test_notice_is_shown_once_and_no_cookie_holds_its_text(pages: Pages) -> None:
+def test_notice_is_shown_once_and_no_cookie_holds_its_text(pages: FormClient) -> None:
     answer = revoke(pages)
     [cookie] = answer.headers.getlist("Set-Cookie")
     assert re.fullmatch(r"__Host-fd-said=[\w-]{43}; .*Max-Age=60; .*HttpOnly.*", cookie)
@@ -202,14 +208,14 @@ def test_notice_is_shown_once_and_no_cookie_holds_its_text(pages: Pages) -> None
 
 
 @pytest.mark.parametrize("value", ["x", "A" * 43, "1" * 4000])
-def test_notice_cookie_of_no_notice_is_ignored(pages: Pages, value: str) -> None:
+def test_cookie_of_an_unknown_notice_is_ignored(pages: FormClient, value: str) -> None:
     pages.browser.client.set_cookie("__Host-fd-said", value, domain="localhost", secure=True)
-    assert said(pages.get("/workspaces")) == ""
+    assert notice_of(pages.get("/workspaces")) == ""
 
 
 @pytest.mark.parametrize("method", ["put", "get"])
 def test_form_works_without_a_notice_while_the_keystore_is_down(
-    pages: Pages, app: Flask, monkeypatch: pytest.MonkeyPatch, method: str
+    pages: FormClient, app: Flask, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     keystore = app.extensions["frontdesk"].keystore
     working = getattr(keystore, method)
@@ -221,11 +227,11 @@ def test_form_works_without_a_notice_while_the_keystore_is_down(
 
     monkeypatch.setattr(keystore, method, fail)
     answer = revoke(pages)
-    assert said(pages.get(answer.headers["Location"])) == ""
+    assert notice_of(pages.get(answer.headers["Location"])) == ""
     assert "grace@example.com" in pages.get(f"{GARDEN}/invitations?state=revoked")
 
 
-def test_what_happened_is_told_to_managers(pages: Pages, app: Flask, bob: Person) -> None:
+def test_activity_is_shown_to_managers_only(pages: FormClient, app: Flask, bob: Person) -> None:
     bobs = joins(app, bob, "admin")
     pages.post(f"{GARDEN}/invitations", emails="grace@example.com", type="member")
     pages.post(f"{GARDEN}/members/{bob.id}", type="member")
@@ -235,59 +241,61 @@ def test_what_happened_is_told_to_managers(pages: Pages, app: Flask, bob: Person
     assert "ada@example.com invited grace@example.com" in shown
     assert "Admin → Member" in shown
     bobs.get(f"{GARDEN}/activity", 403)
-    pages.get(f"{GARDEN}/activity?after=nonsense")
+    pages.get(f"{GARDEN}/activity?after=invalid")
 
 
-def test_name_and_slug_are_changed(pages: Pages) -> None:
-    assert "Orchard" in pages.then(f"{GARDEN}/settings", name="Orchard", slug="orchard")
+def test_name_and_slug_can_be_changed(pages: FormClient) -> None:
+    assert "Orchard" in pages.post_and_follow(f"{GARDEN}/settings", name="Orchard", slug="orchard")
     pages.get(GARDEN, 404)
     pages.post("/workspaces/orchard/settings", 409, name="Orchard", slug="ada")
 
 
-def test_a_workspace_is_deleted_by_who_types_its_name(pages: Pages) -> None:
+def test_workspace_is_deleted_after_its_name_is_entered(pages: FormClient) -> None:
     refused = pages.post(f"{GARDEN}/delete", 422, name="Gardem").text
     assert 'aria-invalid="true"' in refused
     pages.post(f"{GARDEN}/delete", 422)
-    assert "Deleted Garden" in pages.then(f"{GARDEN}/delete", name="Garden")
+    assert "Deleted Garden" in pages.post_and_follow(f"{GARDEN}/delete", name="Garden")
     pages.get(GARDEN, 404)
 
 
-def test_an_old_sign_in_deletes_nothing(pages: Pages, clock: SteppingClock) -> None:
+def test_deletion_needs_a_recent_sign_in(pages: FormClient, clock: SteppingClock) -> None:
     clock.step(minutes=16)
     asked = pages.post(f"{GARDEN}/delete", name="Garden").headers["Location"]
     assert asked.startswith("/confirm")
     pages.get(GARDEN)
 
 
-def test_a_member_leaves_and_the_last_owner_does_not(pages: Pages, app: Flask, bob: Person) -> None:
+def test_member_can_leave_and_the_last_owner_cannot(
+    pages: FormClient, app: Flask, bob: Person
+) -> None:
     bobs = joins(app, bob)
-    assert "You have left the workspace" in bobs.then(f"{GARDEN}/leave")
+    assert "You have left the workspace" in bobs.post_and_follow(f"{GARDEN}/leave")
     bobs.get(GARDEN, 403)
     assert "active owner" in pages.post(f"{GARDEN}/leave", 409).text
 
 
-def test_an_invitation_is_answered_from_the_list(pages: Pages, app: Flask, bob: Person) -> None:
-    bobs = Pages(app, bob)
+def test_invitation_is_accepted_in_the_list(pages: FormClient, app: Flask, bob: Person) -> None:
+    bobs = FormClient(app, bob)
     assert "No invitations" in bobs.get("/invitations")
     pages.post(f"{GARDEN}/invitations", emails=bob.email, type="member")
     [accept] = re.findall(r'action="(/invitations/[0-9]+/accept)"', bobs.get("/invitations"))
     pages.post(accept, 404)
-    assert "Garden" in bobs.then(accept)
+    assert "Garden" in bobs.post_and_follow(accept)
     bobs.post(accept, 404)
 
 
-def mailed(pages: Pages, mails: MailOutbox, email: str) -> str:
-    """The path of the link that somebody has in their mail."""
+def mailed(pages: FormClient, mails: MailOutbox, email: str) -> str:
+    """Return the path of the link in an invitation email."""
     pages.post(f"{GARDEN}/invitations", emails=email, type="member")
     found = re.search(r"/invitation\?token=[\w.-]+", mails.last(email).text)
     assert found is not None
     return found[0]
 
 
-def test_the_mails_link_shows_and_changes_nothing(
-    pages: Pages, app: Flask, mails: MailOutbox
+def test_opening_the_emailed_link_changes_nothing(
+    pages: FormClient, app: Flask, mails: MailOutbox
 ) -> None:
-    link, visitor = mailed(pages, mails, "grace@example.com"), Pages(app)
+    link, visitor = mailed(pages, mails, "grace@example.com"), FormClient(app)
     for _ in range(2):
         shown = visitor.get(link)
         assert "Join Garden" in shown
@@ -296,24 +304,24 @@ def test_the_mails_link_shows_and_changes_nothing(
     assert "Pending" in pages.get(f"{GARDEN}/invitations")
 
 
-def test_who_has_an_account_signs_in_and_accepts(
-    pages: Pages, app: Flask, bob: Person, mails: MailOutbox
+def test_invited_account_signs_in_and_accepts(
+    pages: FormClient, app: Flask, bob: Person, mails: MailOutbox
 ) -> None:
     link = mailed(pages, mails, bob.email)
     token = link.partition("=")[2]
-    visitor = Pages(app)
+    visitor = FormClient(app)
     assert "/sign-in?next=" in visitor.get(link)
     visitor.post("/invitation", token=token)
     visitor.browser.sign_in(bob)
     assert "You are signed in as" in visitor.get(link)
-    assert "Garden" in visitor.then("/invitation", token=token)
+    assert "Garden" in visitor.post_and_follow("/invitation", token=token)
     assert "Invitation expired" in visitor.get(link, 400)
 
 
-def test_somebody_else_is_told_and_may_sign_out(
-    pages: Pages, app: Flask, bob: Person, mails: MailOutbox
+def test_another_account_can_sign_out_of_the_invitation_page(
+    pages: FormClient, app: Flask, bob: Person, mails: MailOutbox
 ) -> None:
-    link, bobs = mailed(pages, mails, "grace@example.com"), Pages(app, bob)
+    link, bobs = mailed(pages, mails, "grace@example.com"), FormClient(app, bob)
     token = link.partition("=")[2]
     assert "You are signed in as bob@example.com" in bobs.get(link)
     bobs.post("/invitation", 403, token=token)
@@ -321,16 +329,16 @@ def test_somebody_else_is_told_and_may_sign_out(
     assert "Create account" in bobs.get(link)
 
 
-def test_an_invitation_is_declined_without_an_account(
-    pages: Pages, app: Flask, mails: MailOutbox
+def test_invitation_is_declined_without_an_account(
+    pages: FormClient, app: Flask, mails: MailOutbox
 ) -> None:
-    link, visitor = mailed(pages, mails, "grace@example.com"), Pages(app)
+    link, visitor = mailed(pages, mails, "grace@example.com"), FormClient(app)
     token = link.partition("=")[2]
     assert "Declined" in visitor.post("/invitation/decline", 200, token=token).text
     visitor.get(link, 400)
     visitor.post("/invitation/decline", 400, token=token)
 
 
-def test_what_is_no_invitation_is_told(app: Flask) -> None:
-    assert "Invitation expired" in Pages(app).get("/invitation?token=nonsense", 400)
-    assert "Invitation expired" in Pages(app).get("/invitation", 422)
+def test_invalid_invitation_is_reported(app: Flask) -> None:
+    assert "Invitation expired" in FormClient(app).get("/invitation?token=invalid", 400)
+    assert "Invitation expired" in FormClient(app).get("/invitation", 422)

@@ -1,4 +1,4 @@
-"""Somebody at the pages without script: links are followed, forms are sent."""
+"""A client without JavaScript that opens pages and sends forms."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..conftest import Person
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN, CookieBrowser
 
 
-class Pages:
-    def __init__(self, app: Flask, somebody: Person | None = None) -> None:
+class FormClient:
+    def __init__(self, app: Flask, person: Person | None = None) -> None:
         self.browser = CookieBrowser(app)
-        if somebody is not None:
-            self.browser.sign_in(somebody)
+        if person is not None:
+            self.browser.sign_in(person)
 
     def get(self, path: str, status: int = 200) -> str:
         return self._text(self.browser.client.get(path, base_url=HOST), status)
@@ -23,8 +23,8 @@ class Pages:
         assert answer.status_code == status, answer.text[-3000:]
         return answer
 
-    def then(self, path: str, /, **fields: str) -> str:
-        """The page that the form leads to."""
+    def post_and_follow(self, path: str, /, **fields: str) -> str:
+        """Send a form and return the page that follows."""
         return self.get(self.post(path, 303, **fields).headers["Location"])
 
     def _text(self, answer: TestResponse, status: int) -> str:

@@ -1,4 +1,4 @@
-"""What watches over pages sees what there is to see: each fault is found on a page that has it."""
+"""The checks of pages find each kind of error on a page that has it."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def show(page: Page, base: str) -> Show:
 
 
 @in_cells(WIDE)
-def test_nothing_is_found_where_nothing_is(page: Page, show: Show, stub: Flask) -> None:
+def test_sound_page_has_no_errors(page: Page, show: Show, stub: Flask) -> None:
     assert show("sound") == []
     assert structure_errors(page, stub) == []
     assert serious_violations(page) == []
@@ -127,13 +127,13 @@ def test_nothing_is_found_where_nothing_is(page: Page, show: Show, stub: Flask) 
         ("missing", "404: GET"),
     ],
 )
-def test_what_goes_wrong_in_a_browser_is_noted(show: Show, name: str, found: str) -> None:
+def test_browser_errors_are_found(show: Show, name: str, found: str) -> None:
     assert any(found in fault for fault in show(name))
     assert show("sound") == []
 
 
 @in_cells(WIDE)
-def test_a_form_that_is_refused_is_no_fault(page: Page, show: Show) -> None:
+def test_rejected_form_is_no_error(page: Page, show: Show) -> None:
     show("sound")
     page.get_by_role("button", name="Send").click()
     page.wait_for_url("**/done")
@@ -152,7 +152,7 @@ def test_a_form_that_is_refused_is_no_fault(page: Page, show: Show) -> None:
         ("inline", "has 0 main parts"),
     ],
 )
-def test_what_a_page_lacks_is_told(
+def test_structural_errors_are_found(
     page: Page, show: Show, stub: Flask, name: str, found: str
 ) -> None:
     show(name)
@@ -160,30 +160,30 @@ def test_what_a_page_lacks_is_told(
 
 
 @in_cells(WIDE)
-def test_what_keeps_people_out_is_told(page: Page, show: Show) -> None:
+def test_accessibility_violations_are_found(page: Page, show: Show) -> None:
     show("pale")
-    told = " ".join(serious_violations(page))
-    assert "color-contrast" in told
-    assert "label" in told
+    found = " ".join(serious_violations(page))
+    assert "color-contrast" in found
+    assert "label" in found
 
 
 @in_cells(WIDE, Cell(360, False, "dark"))
 @pytest.mark.parametrize(
     ("name", "found"), [("unseen", "does not show the focus"), ("nameless", "no name")]
 )
-def test_what_keys_cannot_do_is_told(page: Page, show: Show, name: str, found: str) -> None:
+def test_keyboard_errors_are_found(page: Page, show: Show, name: str, found: str) -> None:
     show(name)
     assert any(found in fault for fault in tab_through(page))
 
 
 @in_cells(WIDE)
-def test_a_name_counts_as_it_is_when_it_is_reached(page: Page, show: Show) -> None:
+def test_name_is_checked_when_the_element_has_the_focus(page: Page, show: Show) -> None:
     show("forgets")
     assert any("no name" in fault for fault in tab_through(page))
 
 
 @in_cells(WIDE)
-def test_what_is_kept_weighs_nothing(page: Page, base: str) -> None:
+def test_cached_files_have_no_weight(page: Page, base: str) -> None:
     with weighed(page) as first:
         page.goto(f"{base}/sound")
     assert 300 < first.total < 2000

@@ -1,4 +1,4 @@
-"""What docs/asvs.md says of the console's pages."""
+"""The requirements in docs/asvs.md for the console's pages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..rigs.console.world import World
 
 pytestmark = only_on("sqlite")
 INPUT = re.compile(r"<input\b[^>]*>")
-# Pages in the middle of a sign-in or with nothing around a mail; and those of developers.
+# Pages without navigation: re-authentication, and the page for developers.
 WITHOUT_NAVIGATION = {"/confirm", "/design"}
 
 
 @pytest.fixture
 def pages(world: World) -> dict[str, str]:
-    """The pages that root sees, by their paths."""
+    """Return the pages that root sees, by path."""
     cookie = world.site.cookie_of(world.people["root"])
     found = {}
     for route in page_routes():
@@ -48,7 +48,9 @@ def test_password_fields_are_masked_and_take_password_managers(pages: dict[str, 
     assert not [path for path, text in pages.items() if "onpaste" in text]
 
 
-def test_every_page_of_an_account_leads_out(pages: dict[str, str], world: World) -> None:
+def test_every_page_of_an_account_has_a_sign_out_button(
+    pages: dict[str, str], world: World
+) -> None:
     visitors = {
         route.path
         for route in page_routes()
@@ -59,7 +61,7 @@ def test_every_page_of_an_account_leads_out(pages: dict[str, str], world: World)
     assert missing <= WITHOUT_NAVIGATION
 
 
-def test_a_password_does_not_expire(ada: Person, clock: SteppingClock) -> None:
+def test_passwords_do_not_expire(ada: Person, clock: SteppingClock) -> None:
     clock.step(days=3650)
     assert ada.api().get("/account").json["email"] == ada.email
 

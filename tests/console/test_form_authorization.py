@@ -1,4 +1,4 @@
-"""Every form of the console does what a route of the API does, for those who may and no others."""
+"""Every form of the console has the same access rules and results as its API route."""
 
 from __future__ import annotations
 
@@ -18,26 +18,28 @@ from ..rigs.console.requests import ApiCall, api_rule, ask, example_form, path_o
 from ..rigs.console.routes import Route, form_routes
 from ..rigs.console.world import World, values_of
 
-# Forms that no route of the API stands behind, and why.
+# Forms that call no view of the API, with the reason.
 OWN_FORMS: dict[str, str] = {
-    "compose": "it looks for receivers and goes on to the next page; nothing is stored",
-    "show_mail": "it shows what the draft would look like",
-    "send_test": "it sends the draft to who writes it",
-    "send_sample": "it sends a mail of sample values to who looks at it",
-    "restore_item": "the API has no way back for what it deletes",
-    "make_first_root": "there is nobody yet who could ask for it: a link of the server's says who",
-    "set_appearance": "a cookie of the browser's own",
+    "compose": "searches recipients and opens the next page; stores nothing",
+    "show_mail": "previews the draft",
+    "send_test": "sends the draft to its author",
+    "send_sample": "sends a sample email to the caller",
+    "restore_item": "the API cannot undo a deletion",
+    "make_first_root": "no account exists yet; the link of the server authorizes the form",
+    "make_profile": "requires other properties than the API",
+    "change_profile": "requires other properties than the API",
+    "set_appearance": "sets a cookie only",
 }
 
-# What is switched off where these tests look, and would do what it says if it were not.
-SWITCHED_OFF = {"finish_provider_sign_in"}
+# Forms of features that are disabled in these tests.
+DISABLED = {"finish_provider_sign_in"}
 
 FORMS = [route for route in form_routes() if route.name not in OWN_FORMS]
 
 
-def test_every_form_says_which_route_it_is_for() -> None:
-    silent = {route.name for route in form_routes() if not calls_the_api(route)}
-    assert silent == OWN_FORMS.keys()
+def test_every_form_declares_the_view_that_it_calls() -> None:
+    undeclared = {route.name for route in form_routes() if not calls_the_api(route)}
+    assert undeclared == OWN_FORMS.keys()
 
 
 def calls_the_api(route: Route) -> bool:
@@ -45,25 +47,25 @@ def calls_the_api(route: Route) -> bool:
     return view is not None and not view.__module__.startswith("app.console.")
 
 
-def test_no_form_for_admins_is_done_for_others(world: World) -> None:
-    """Those too that no route stands behind; nor does one show what only admins see."""
+def test_admin_forms_reject_other_callers(world: World) -> None:
+    """Also forms without an API view, and no response contains data for admins only."""
     app, wrong = world.site.app, []
-    stranger = world.site.cookie_of(world.people["new_user"])
+    other_cookie = world.site.cookie_of(world.people["new_user"])
     forms = [form for form in form_routes() if "/admin/" in form.path]
     for form, audience in product(forms, ("chosen", "everyone")):
         sent = {"account_receiver_ids": [str(world.ada.id)], "audience": audience}
-        for cookie in (None, stranger):
+        for cookie in (None, other_cookie):
             answer = ask(app, "POST", path_of(world, form), cookie, data=sent)
-            if not is_refused(answer) or world.ada.email in answer.text:
+            if not is_rejected(answer) or world.ada.email in answer.text:
                 wrong.append(f"{form.name} for {audience}: {answer.status_code}")
     assert not wrong, as_lines(wrong)
 
 
 def inactive(world: World) -> str:
-    """Who was signed in before."""
-    somebody = world.site.person("eve")
-    cookie = world.site.cookie_of(somebody)
-    somebody.change(status="suspended")
+    """Return the cookie of an account that was suspended after sign-in."""
+    person = world.site.person("eve")
+    cookie = world.site.cookie_of(person)
+    person.change(status="suspended")
     return cookie
 
 
@@ -72,31 +74,31 @@ def signed_in_as(who: str) -> Callable[[World], str]:
 
 
 CALLERS: dict[str, Callable[[World], str | None]] = {
-    "nobody": lambda _: None,
+    "anonymous": lambda _: None,
     "an old cookie": lambda _: "A" * 64,
-    "somebody inactive": inactive,
+    "inactive account": inactive,
     "the owner": signed_in_as("owner"),
-    "somebody else": signed_in_as("new_user"),
+    "another account": signed_in_as("new_user"),
     "an admin": signed_in_as("admin"),
     "root": signed_in_as("root"),
 }
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-def test_forms_answer_as_their_routes_do(world: World, caller: str) -> None:
+def test_forms_respond_like_their_api_routes(world: World, caller: str) -> None:
     cookie, app = CALLERS[caller](world), world.site.app
     wrong = []
     for form in FORMS:
         takes_files = "files" in operation(form.api_view).reads
         kind = "multipart/form-data" if takes_files else None
         for fields in ({}, fields_of(world, form)):
-            # What it is about stays, so that both are asked about the same.
+            # The path stays the same for the form and the API.
             path = path_of(world, form)
             with rolled_back(app), record_api_calls() as noted:
                 by_form = ask(app, "POST", path, cookie, data=fields, content_type=kind)
             did = [each for each in noted if each.view is form.api_view]
             if not did:
-                if not is_refused(by_form):
+                if not is_rejected(by_form):
                     wrong.append(f"{form.name} does nothing, and answers {by_form.status_code}")
                 continue
             with rolled_back(app):
@@ -109,7 +111,7 @@ def test_forms_answer_as_their_routes_do(world: World, caller: str) -> None:
     assert not wrong, as_lines(wrong)
 
 
-def test_every_form_does_what_it_says_for_somebody(world: World) -> None:
+def test_every_form_succeeds_for_some_caller(world: World) -> None:
     app = world.site.app
     cookies = [None, *(world.site.cookie_of(world.people[who]) for who in ("root", "owner"))]
     idle = []
@@ -121,11 +123,11 @@ def test_every_form_does_what_it_says_for_somebody(world: World) -> None:
                     ask(app, "POST", path_of(world, form), cookie, data=fields)
         if not any(each.view is form.api_view for each in noted):
             idle.append(form.name)
-    assert set(idle) <= SWITCHED_OFF, as_lines(idle)
+    assert set(idle) <= DISABLED, as_lines(idle)
 
 
 def fields_of(world: World, form: Route) -> dict[str, str]:
-    """An example, and what the page that the form is on has put into it."""
+    """Return example values and the hidden fields of the form."""
     fields = example_form(form.api_view)
     if form.name == "send_broadcast":
         with world.site.app.app_context():
@@ -136,7 +138,7 @@ def fields_of(world: World, form: Route) -> dict[str, str]:
 def ask_api(
     world: World, form: Route, did: ApiCall, cookie: str | None, fields: dict[str, str]
 ) -> TestResponse:
-    """With what the form had the route read, as whoever sent it."""
+    """Send the same values to the API as the same caller."""
     app = world.site.app
     rule = api_rule(app, form.api_view)
     method = min((rule.methods or set()) - {"HEAD", "OPTIONS"})
@@ -146,7 +148,7 @@ def ask_api(
         name: did.read[place] for place, name in _SENT_AS.items() if place in did.read
     }
     if not sent and method != "GET":
-        # Files are read as the form has sent them.
+        # The view reads files from the form itself.
         sent = {"data": fields, "content_type": "multipart/form-data"}
     return ask(app, method, path, cookie, **sent)
 
@@ -154,17 +156,17 @@ def ask_api(
 _SENT_AS = {"json": "json", "form": "data", "query": "query_string"}
 
 
-def is_refused(by_form: TestResponse) -> bool:
-    """Or led away, to sign in or to show once more who one is."""
+def is_rejected(by_form: TestResponse) -> bool:
+    """Return whether the form was rejected or redirected to sign-in or re-authentication."""
     to = by_form.headers.get("Location", "")
     led_away = by_form.status_code == 303 and ("/sign-in" in to or "/confirm" in to)
     return led_away or 400 <= by_form.status_code < 500
 
 
 def is_alike(by_form: TestResponse, by_api: TestResponse) -> bool:
-    """Who is not known is led away to sign in, and who has done something to the next page."""
+    """Return whether the results match: redirects replace 401 and success."""
     if by_api.status_code == 401 and by_form.status_code == 303:
-        return is_refused(by_form)
+        return is_rejected(by_form)
     if by_api.status_code < 400:
         return by_form.status_code < 400
     return by_form.status_code == by_api.status_code

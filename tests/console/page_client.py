@@ -1,5 +1,4 @@
-"""Somebody at a browser without script, as the application's own client: reads pages, fills in the
-forms that are on them, and goes where they lead."""
+"""A browser without JavaScript: reads pages, fills in their forms, and follows redirects."""
 
 from __future__ import annotations
 
@@ -22,15 +21,15 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-class Seen(HTMLParser):
-    """What a page shows: its text, its links and its forms with what stands in them."""
+class ParsedPage(HTMLParser):
+    """The text, links and forms of a page, with the values of the fields."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.forms: list[Form] = []
         self.links: list[str] = []
-        self.words: list[str] = []
-        self._silent = 0
+        self.texts: list[str] = []
+        self._ignored_depth = 0
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -42,52 +41,52 @@ class Seen(HTMLParser):
                 self.forms[-1].fields[str(given["name"])] = given.get("value") or ""
         elif tag == "a" and given.get("href"):
             self.links.append(str(given["href"]))
-        self._silent += tag in ("script", "style", "title")
+        self._ignored_depth += tag in ("script", "style", "title")
 
     def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in ("script", "style", "title")
+        self._ignored_depth -= tag in ("script", "style", "title")
 
     def handle_data(self, data: str) -> None:
-        if not self._silent and data.strip():
-            self.words.append(data.strip())
+        if not self._ignored_depth and data.strip():
+            self.texts.append(data.strip())
 
     @property
     def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
+        return " ".join(" ".join(self.texts).split())
 
 
-class Guest:
+class PageClient:
     def __init__(self, app: Flask) -> None:
         self.client = app.test_client()
         self.answer: TestResponse
         self.path = ""
 
-    def open(self, path: str, **request: Any) -> Seen:
+    def open(self, path: str, **request: Any) -> ParsedPage:
         return self._ask("GET", path, **request)
 
-    def press(self, action: str, **fields: str) -> Seen:
-        """Send the form of the page with this action; what stands in it goes along."""
-        found = [form for form in self.seen.forms if form.action.partition("?")[0] == action]
-        assert found, f"no form {action} here, but {[form.action for form in self.seen.forms]}"
+    def submit(self, action: str, **fields: str) -> ParsedPage:
+        """Send the form with this action, with its values and the given ones."""
+        found = [form for form in self.page.forms if form.action.partition("?")[0] == action]
+        assert found, f"no form {action}, only {[form.action for form in self.page.forms]}"
         return self._ask("POST", found[-1].action, data={**found[-1].fields, **fields})
 
-    def sign_in(self, email: str, password: str, at: str = "/sign-in") -> Seen:
+    def sign_in(self, email: str, password: str, at: str = "/sign-in") -> ParsedPage:
         self.open(at)
-        return self.press("/sign-in", email=email, password=password)
+        return self.submit("/sign-in", email=email, password=password)
 
     @property
-    def seen(self) -> Seen:
-        return Seen(self.answer.text)
+    def page(self) -> ParsedPage:
+        return ParsedPage(self.answer.text)
 
     @property
     def status(self) -> int:
         return self.answer.status_code
 
-    def is_in(self) -> bool:
+    def is_signed_in(self) -> bool:
         answer = self.client.get("/dashboard", base_url=HOST, headers=SAME_ORIGIN)
         return answer.status_code == 200
 
-    def _ask(self, method: str, path: str, **request: Any) -> Seen:
+    def _ask(self, method: str, path: str, **request: Any) -> ParsedPage:
         self.path = path
         headers = {**SAME_ORIGIN, **(request.pop("headers", {}))}
         self.answer = self.client.open(
@@ -97,20 +96,20 @@ class Guest:
             where = self.answer.headers["Location"]
             if where.startswith("/"):
                 return self._ask("GET", where)
-        return self.seen
+        return self.page
 
 
 def code_of(mails: MailOutbox, email: str) -> str:
-    """Of the newest mail to this address."""
-    return _in(mails, email, r"\b(\d{8})\b")
+    """Return the code in the newest email to this address."""
+    return _find(mails, email, r"\b(\d{8})\b")
 
 
 def link_of(mails: MailOutbox, email: str) -> str:
-    """The path and token of the link in the newest mail to this address."""
-    return _in(mails, email, r"https?://[^/\s]+(/\S+\?token=\S+)")
+    """Return the path and token of the link in the newest email to this address."""
+    return _find(mails, email, r"https?://[^/\s]+(/\S+\?token=\S+)")
 
 
-def _in(mails: MailOutbox, email: str, pattern: str) -> str:
+def _find(mails: MailOutbox, email: str, pattern: str) -> str:
     text = mails.last(email).text
     found = re.search(pattern, text)
     assert found, text

@@ -1,4 +1,4 @@
-"""Somebody who reads pages and sends their forms, without a browser."""
+"""A client that reads pages and sends their forms, without a browser."""
 
 from __future__ import annotations
 
@@ -14,61 +14,61 @@ from app.testing.people import Person
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 
 
-class Reader:
-    def __init__(self, app: Flask, somebody: Person | None = None) -> None:
+class PageReader:
+    def __init__(self, app: Flask, person: Person | None = None) -> None:
         self.client = app.test_client()
         self.here = "/"
-        if somebody is not None:
-            form = {"email": somebody.email, "password": somebody.password}
+        if person is not None:
+            form = {"email": person.email, "password": person.password}
             self.here = self.post("/sign-in", data=form).headers["Location"]
 
     def get(self, path: str, status: int = 200, **request: Any) -> str:
-        """The page's text; the reader is on it from now on."""
+        """Open a page and return its text; it becomes the current page."""
         self.here = path
         return self.ask("GET", path, status, **request).get_data(as_text=True)
 
     def post(self, path: str, status: int = 303, **request: Any) -> TestResponse:
-        """A form of the page that the reader is on."""
+        """Send a form of the current page."""
         headers = {"Referer": HOST + self.here, **request.pop("headers", {})}
         return self.ask("POST", path, status, headers=headers, **request)
 
     def send(self, path: str, /, **form: Any) -> str:
-        """A form that is done, and the page it leads to."""
+        """Send a form and return the page that follows."""
         return self.get(self.post(path, data=form).headers["Location"])
 
-    def refused(self, path: str, expected: int, /, **form: Any) -> str:
-        return self.post(path, expected, data=form).get_data(as_text=True)
+    def send_rejected(self, path: str, status: int, /, **form: Any) -> str:
+        return self.post(path, status, data=form).get_data(as_text=True)
 
     def ask(self, method: str, path: str, status: int, **request: Any) -> TestResponse:
         headers = {**SAME_ORIGIN, **request.pop("headers", {})}
         answer = self.client.open(path, method=method, base_url=HOST, headers=headers, **request)
         text = answer.get_data(as_text=True) if answer.mimetype == "text/html" else ""
-        found = f"{method} {path}: {answer.status_code} {visible(text)[:800]}"
+        found = f"{method} {path}: {answer.status_code} {visible_text(text)[:800]}"
         assert answer.status_code == status, found
         return answer
 
 
-def visible(text: str) -> str:
-    """What is read of a page, in one line."""
+def visible_text(text: str) -> str:
+    """Return the visible text of a page in one line."""
     body = re.sub(r"(?s)<(script|style|svg).*?</\1>", " ", text)
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body))).strip()
 
 
-def said(text: str) -> str:
-    """What the page says of what was just done."""
+def notice_of(text: str) -> str:
+    """Return the notice about the last action."""
     found = re.search(r'(?s)<div class="toast .*?<p>(.*?)</p>', text)
-    return visible(found[1]) if found else ""
+    return visible_text(found[1]) if found else ""
 
 
-def hidden(text: str, action: str) -> dict[str, str]:
-    """The hidden fields of the form with this action."""
+def hidden_fields(text: str, action: str) -> dict[str, str]:
+    """Return the hidden fields of the form with this action."""
     form = re.search(rf'(?s)<form[^>]* action="{re.escape(action)}".*?</form>', text)
     assert form, f"no form for {action}"
     found = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form[0])
     return {name: html.unescape(value) for name, value in found}
 
 
-def fault_of(text: str, field: str) -> str:
-    """What stands at a field of what is wrong with it."""
+def error_of(text: str, field: str) -> str:
+    """Return the error at a field."""
     found = re.search(rf'(?s)id="[^"]*-{field}-fault".*?<span>(.*?)</span>', text)
-    return visible(found[1]) if found else ""
+    return visible_text(found[1]) if found else ""

@@ -1,4 +1,4 @@
-"""Whatever a page is asked or a form is sent, the answer is a page, and never a 5xx."""
+"""Pages and forms respond to malformed input with a page and never with a 5xx status."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BODIES: list[tuple[bytes, str]] = [
     (b"a=1", "\xff; charset=utf-16"),
 ]
 TURNS = range(0, len(MALFORMED_TEXT), 4)
-# More than is taken at all.
+# Larger than the maximum body size.
 HUGE = b"title=" + b"x" * 3_000_000
 
 
@@ -45,7 +45,7 @@ def cookies_of(world: World) -> list[str | None]:
 
 
 def wrong(route: Route, answer: TestResponse) -> list[str]:
-    """Nothing at all may go with a redirect; what a passkey is made with is for a script."""
+    """Return errors of the response; only passkey options may be JSON."""
     if answer.status_code >= 500:
         return [f"{route.method} {route.path}: {answer.status_code}"]
     kinds = ["text/html", *(["application/json"] if "_options" in route.name else [])]
@@ -58,7 +58,7 @@ Asked = list[tuple[Route, str]]
 
 
 def with_paths(world: World, routes: Iterable[Route]) -> Asked:
-    """What is found of a path once stays: whatever is done there is taken back."""
+    """Return the routes with their paths; they stay valid, because each request is rolled back."""
     return [(route, path_of(world, route)) for route in routes]
 
 
@@ -69,7 +69,7 @@ def send(world: World, asked: tuple[Route, str], cookie: str | None, **request: 
 
 
 def mixed(names: list[str], turn: int) -> bytes:
-    """Another text in each field, and in each turn: half a character too, as no browser sends."""
+    """Return different texts for each field and each round, including lone surrogates."""
     values = (MALFORMED_TEXT[(at + turn) % len(MALFORMED_TEXT)] for at in count())
     encoded = (quote_from_bytes(value.encode(errors="surrogatepass")) for value in values)
     return "&".join(f"{name}={value}" for name, value in zip(names, encoded, strict=False)).encode()
@@ -85,7 +85,7 @@ def names(world: World) -> list[str]:
     return sorted({*found, *(f"data.{name}" for name in found), "next", "page", "q"})
 
 
-def test_forms_answer_whatever_they_are_sent(world: World) -> None:
+def test_forms_respond_to_malformed_bodies(world: World) -> None:
     forms = with_paths(world, form_routes())
     found = [
         fault
@@ -97,7 +97,7 @@ def test_forms_answer_whatever_they_are_sent(world: World) -> None:
     assert not found, as_lines(found)
 
 
-def test_forms_answer_to_nasty_text_in_every_field(world: World, names: list[str]) -> None:
+def test_forms_respond_to_malicious_text_in_every_field(world: World, names: list[str]) -> None:
     cookie = world.site.cookie_of(world.people["root"])
     bodies = [mixed(names, turn) for turn in TURNS] + [alike(names, text) for text in ("\0", "1")]
     forms = with_paths(world, form_routes())
@@ -110,7 +110,7 @@ def test_forms_answer_to_nasty_text_in_every_field(world: World, names: list[str
     assert not found, as_lines(found)
 
 
-def test_pages_answer_whatever_they_are_asked(world: World, names: list[str]) -> None:
+def test_pages_respond_to_malformed_queries(world: World, names: list[str]) -> None:
     queries = [mixed(names, turn).decode() for turn in TURNS]
     queries += [alike(names, text).decode() for text in ("\0", "1", "-1", "9" * 30)]
     pages = with_paths(world, (page for page in page_routes() if page.name not in NO_PAGES))

@@ -1,4 +1,4 @@
-"""A service for all tests of one file that only look."""
+"""A service with data that all read-only tests of a file share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..rigs.console.site import FEATURES, Site, serve
 
 
 @contextmanager
-def furnished_site(migrated: Path, folder: Path) -> Iterator[Site]:
+def populated_site(migrated: Path, folder: Path) -> Iterator[Site]:
     database, port = folder / "frontdesk.db", free_port()
     shutil.copy(migrated, database)
     environment = {

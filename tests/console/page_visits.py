@@ -1,4 +1,4 @@
-"""Somebody of each kind who goes from page to page."""
+"""Visitors of each role who open the listed pages."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from ..rigs.console.cells import Cell
 from ..rigs.console.routes import page_routes
 from ..rigs.console.site import Visitor
 from ..rigs.console.world import World, values_of
-from .pages import NO_PAGES, PAGES, Page, nothing
+from .pages import NO_PAGES, PAGES, Page, no_preparation
 
 
-def _said(view: str) -> str:
+def _name(view: str) -> str:
     return view.removesuffix("_page").replace("_", "-")
 
 
 ROUTES = {route.name: route for route in page_routes()}
 NAMED = {page.view for page in PAGES} | NO_PAGES.keys()
-_FOUND = (Page(_said(name), name) for name in ROUTES.keys() - NAMED)
-LOOKED_AT = sorted((*PAGES, *_FOUND), key=lambda page: page.name)
+_OTHERS = (Page(_name(name), name) for name in ROUTES.keys() - NAMED)
+ALL_PAGES = sorted((*PAGES, *_OTHERS), key=lambda page: page.name)
 
 
-class Walk:
-    """Somebody of each kind, with script and without, who stay until the last page."""
+class PageVisits:
+    """Visitors of each role, with and without JavaScript, who stay until the last page."""
 
     def __init__(self, browser: Browser, world: World) -> None:
         self.browser, self.world = browser, world
-        self._here: dict[tuple[str, bool], Visitor] = {}
+        self._visitors: dict[tuple[str, bool], Visitor] = {}
 
     def visitor(self, page: Page, cell: Cell) -> Visitor:
-        """One who was here before, unless the page needs something of its own."""
+        """Return the visitor for a page: a new one if the page needs preparation."""
         who = page.who or ROUTES[page.view].who
-        if page.needs is not nothing:
-            visitor = self._come(who, cell)
+        if page.needs is not no_preparation:
+            visitor = self._add(who, cell)
             page.needs(self.world, visitor)
             return visitor
-        if (who, cell.script) not in self._here:
-            self._here[who, cell.script] = self._come(who, cell)
-        visitor = self._here[who, cell.script]
+        if (who, cell.script) not in self._visitors:
+            self._visitors[who, cell.script] = self._add(who, cell)
+        visitor = self._visitors[who, cell.script]
         visitor.meet(cell)
         return visitor
 
-    def _come(self, who: str, cell: Cell) -> Visitor:
+    def _add(self, who: str, cell: Cell) -> Visitor:
         visitor = Visitor(self.world.site, cell.context(self.browser), cell)
         if who != "visitor":
             visitor.sign_in(self.world.people[who])
