@@ -86,7 +86,9 @@ def test_form_requires_only_the_names_and_the_api_all_properties(
     assert profile_of(ada)["gender"] == "female"
     reader.send("/profile", **{**FIELDS, "gender": ""})
     assert profile_of(ada)["gender"] is None
-    assert error_of(reader.send_rejected("/profile", 422, **{**FIELDS, "last_name": ""}), "last_name")
+    assert error_of(
+        reader.send_rejected("/profile", 422, **{**FIELDS, "last_name": ""}), "last_name"
+    )
     ada.api().delete("/profiles")
     missing = ada.api().post("/profiles", 422, json={"first_name": "Ada", "last_name": "L"})
     assert missing.faults == [f"json:{name}" for name in PERSONAL]
