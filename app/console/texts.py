@@ -56,7 +56,7 @@ def language() -> str:
 
 def _select_language() -> str:
     """Return the account's language, otherwise the first known language of the browser."""
-    available = languages(_folders())
+    available = available_languages()
     caller = known_caller()
     chosen = getattr(caller.account, "locale", None) if caller else None
     for wanted in filter(None, [chosen, *request.accept_languages.values()]):
@@ -64,6 +64,10 @@ def _select_language() -> str:
             if name in available:
                 return str(name)
     return "en"
+
+
+def available_languages() -> frozenset[str]:
+    return languages(_folders())
 
 
 @cache

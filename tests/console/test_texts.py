@@ -21,6 +21,7 @@ from scripts.texts import TEMPLATE, extract
 from ..conftest import MakeApp, MakePerson
 from ..rigs.console.requests import ask
 from ..rigs.cookie_browsers import CookieBrowser
+from .reader import Reader
 
 # Texts without letters need no translation.
 _NO_WORDS = re.compile(r"[\W\d_]*")
@@ -99,6 +100,16 @@ def test_page_uses_the_language_of_the_browser(client: FlaskClient, translations
     # Untranslated texts are in English.
     assert "Password" in german.text
     assert "E-Mail-Adresse" not in client.get("/sign-in").text
+
+
+def test_only_translated_languages_are_offered(
+    app: Flask, translations: Path, person: MakePerson
+) -> None:
+    write(translations, "de", {})
+    reader = Reader(app, person())
+    options = re.findall(r'<option value="([a-zA-Z-]+)"', reader.get("/account"))
+    languages = [tag for tag in options if tag != "UTC"]
+    assert languages == ["de", "de-AT", "de-CH", "en", "en-GB", "en-US"]
 
 
 def test_language_of_the_account_has_priority(

@@ -3,6 +3,7 @@
 from functools import cache
 
 from ...accounts.locales import time_zones
+from ..texts import available_languages
 
 _LANGUAGES = {
     "ar": "العربية",
@@ -66,9 +67,16 @@ _REGIONS = (
 
 
 def language_choices(chosen: str | None) -> list[tuple[str, str]]:
-    """Return the choices, with the current language if a client has set another one."""
-    current = [(chosen, chosen)] if chosen and chosen not in _LANGUAGES else []
-    return [*current, *_LANGUAGES.items()]
+    """Return the languages with a translation, and the current one if a client has set another."""
+    translated = available_languages()
+    choices = {
+        tag: name
+        for tag, name in _LANGUAGES.items()
+        if tag.replace("-", "_") in translated or tag.partition("-")[0] in translated
+    }
+    if chosen and chosen not in choices:
+        choices = {chosen: _LANGUAGES.get(chosen, chosen), **choices}
+    return list(choices.items())
 
 
 def time_zone_choices(chosen: str | None) -> list[str]:
