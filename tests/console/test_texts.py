@@ -21,7 +21,7 @@ from scripts.texts import TEMPLATE, extract
 from ..conftest import MakeApp, MakePerson
 from ..rigs.console.requests import ask
 from ..rigs.cookie_browsers import CookieBrowser
-from .reader import Reader
+from .page_reader import PageReader
 
 # Texts without letters need no translation.
 _NO_WORDS = re.compile(r"[\W\d_]*")
@@ -106,7 +106,7 @@ def test_only_translated_languages_are_offered(
     app: Flask, translations: Path, person: MakePerson
 ) -> None:
     write(translations, "de", {})
-    reader = Reader(app, person())
+    reader = PageReader(app, person())
     options = re.findall(r'<option value="([a-zA-Z-]+)"', reader.get("/account"))
     languages = [tag for tag in options if tag != "UTC"]
     assert languages == ["de", "de-AT", "de-CH", "en", "en-GB", "en-US"]
