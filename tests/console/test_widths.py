@@ -1,0 +1,132 @@
+"""Every page with long content, on screens of every width: nothing is cut off or overlaps.
+
+pytest tests/console/test_widths.py -k accounts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from ..rigs.console.cells import WIDE
+from ..rigs.console.faults import as_lines
+from ..rigs.console.world import World
+from .furnished import furnished_site
+from .long_world import TITLES, lengthen
+from .pages import Page
+from .walk import LOOKED_AT, Walk
+
+WIDTHS = (320, 360, 480, 640, 700, 768, 900, 960, 1280, 1920)
+_LAYOUT_ERRORS = """
+() => {
+  const errors = [];
+  const html = document.documentElement;
+  const name = (it) => it.outerHTML.replace(/\\s+/g, " ").slice(0, 90);
+  const box = (it) => it.getBoundingClientRect();
+  const isShown = (it) => it.checkVisibility() && box(it).width > 1;
+  const text = (it) => it.textContent.trim().replace(/[↑↓]$/, "");
+  const isClipped = (it, end) => {
+    for (let at = it.parentElement; at && at !== end; at = at.parentElement) {
+      if (getComputedStyle(at).overflowX !== "visible") return true;
+    }
+    return false;
+  };
+  const isOutside = (it, around) => !isClipped(it, around)
+    && (box(it).right > box(around).right + 1 || box(it).left < box(around).left - 1);
+  const all = [...document.querySelectorAll("body *")].filter(isShown);
+
+  if (html.scrollWidth > innerWidth) {
+    const wide = all.filter((it) => isOutside(it, html)).slice(-2).map(name);
+    errors.push(`scrolls sideways: ${wide}`);
+  }
+  for (const it of all) {
+    const around = it.parentElement.closest(".panel, .card, .stat, .menu, td, tbody th");
+    if (around && !it.closest(".pop, svg") && isOutside(it, around)) {
+      errors.push(`leaves ${around.localName}.${around.className}: ${name(it)}`);
+    }
+  }
+  for (const table of document.querySelectorAll(".table table")) {
+    const titles = [...table.tHead.rows[0].cells].filter(isShown);
+    const isStacked = box(table.tHead).width <= 1;
+    for (const row of table.tBodies[0].rows) {
+      const cells = [...row.cells].filter(isShown);
+      if (isStacked) {
+        for (const cell of cells) {
+          const isNamed = cell.dataset.label || cell.matches("th, .end, [colspan]");
+          if (!isNamed) errors.push(`has no label: ${name(cell)}`);
+        }
+        continue;
+      }
+      if (cells.some((cell) => cell.colSpan > 1)) continue;
+      if (cells.length !== titles.length) {
+        errors.push(`${titles.length} titles above ${cells.length} cells: ${name(table)}`);
+        break;
+      }
+      cells.forEach((cell, at) => {
+        const title = titles[at];
+        if (Math.abs(box(cell).left - box(title).left) > 1) {
+          errors.push(`${name(title)} is not above ${name(cell)}`);
+        }
+        if (title.scrollWidth > title.clientWidth + 1) errors.push(`${name(title)} is cut off`);
+        if (cell.dataset.label && cell.dataset.label !== text(title)) {
+          errors.push(`${name(title)} is not the label of ${name(cell)}`);
+        }
+      });
+    }
+  }
+  return [...new Set(errors)].slice(0, 4);
+}
+"""
+_OPEN_DETAILS = """
+() => {
+  const closed = document.querySelectorAll("main details:not([open], .menu, [data-dialog])");
+  for (const it of closed) it.open = true;
+  return closed.length;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def long_walk(
+    browser: Browser, _migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Walk]:
+    with furnished_site(_migrated_sqlite, tmp_path_factory.mktemp("console")) as site:
+        yield Walk(browser, lengthen(World(site)))
+
+
+@pytest.mark.parametrize("looked_at", LOOKED_AT, ids=[page.name for page in LOOKED_AT])
+def test_page_fits_every_width(long_walk: Walk, looked_at: Page) -> None:
+    visitor = long_walk.visitor(looked_at, WIDE)
+    assert visitor.open(long_walk.path(looked_at)).status == looked_at.status
+    page = visitor.page
+    found = _errors_by_width(page)
+    if page.evaluate(_OPEN_DETAILS):
+        found += [f"with details open, {error}" for error in _errors_by_width(page)]
+    assert not found, as_lines(found)
+
+
+def test_check_of_a_long_broadcast_fits_every_width(long_walk: Walk) -> None:
+    form = next(page for page in LOOKED_AT if page.view == "compose_page")
+    visitor = long_walk.visitor(form, WIDE)
+    visitor.open(long_walk.path(form))
+    visitor.page.get_by_label("Title", exact=True).fill(TITLES[3])
+    visitor.page.locator("textarea").fill(TITLES[3] * 3)
+    visitor.page.get_by_label("Email", exact=True).check()
+    visitor.page.get_by_role("button", name="Review").click()
+    visitor.page.get_by_role("heading", name="Check the broadcast").wait_for()
+    found = _errors_by_width(visitor.page)
+    assert not found, as_lines(found)
+
+
+def _errors_by_width(page: Any) -> list[str]:
+    """Return each error with the widths at which it occurs."""
+    found: dict[str, list[int]] = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        for error in page.evaluate(_LAYOUT_ERRORS):
+            found.setdefault(error, []).append(width)
+    return [f"{error}, at {', '.join(map(str, widths))}" for error, widths in found.items()]
