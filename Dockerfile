@@ -1,5 +1,5 @@
 # The service and, with another command, its worker. The image includes metrics and tracing.
-# An image with Python 3.11 or newer on a Debian.
+# Any Debian-based image with Python 3.11 or newer.
 ARG PYTHON=python:3.12.13-slim-trixie
 
 FROM ${PYTHON} AS build
