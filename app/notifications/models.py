@@ -27,6 +27,9 @@ LINE_BREAK = re.compile("[\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 SYSTEM, ADMIN = "system", "admin"
 ACCOUNT_SCOPE = "account"
 
+# The condition of the index of broadcasts, which are the notifications that admins send.
+IS_BROADCAST: Any = text("notification_type = 'admin' AND scope = 'account'")
+
 # The kind of subject of a notification's messages.
 SUBJECT = "notification"
 
@@ -42,6 +45,12 @@ class Notification(Base):
     __tablename__ = "frontdesk_notifications"
     __table_args__ = (
         Index("ix_frontdesk_notifications_sender_id", "sender_id", "id"),
+        Index(
+            "ix_frontdesk_notifications_broadcasts",
+            "id",
+            postgresql_where=IS_BROADCAST,
+            sqlite_where=IS_BROADCAST,
+        ),
         {"sqlite_autoincrement": True},
     )
 

@@ -1,10 +1,13 @@
-"""The notifications that an admin has sent, with their counts and deliveries."""
+"""The notifications that admins have sent, with their counts and deliveries.
+
+Methods that take None as `sender_id` read the broadcasts of all admins.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, select
+from sqlalchemy import Row, Select, delete, select, union_all
 
 from ..core.actions import Target
 from ..core.context import report_action
@@ -16,16 +19,19 @@ from ..core.web.paging import Slice
 from ..core.web.responses import field_names
 from ..delivery.message import Subject
 from ..delivery.outbox.deletion import delete_messages
-from ..delivery.outbox.models import Delivery, OutgoingMessage, is_about
+from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
 from .actions import NOTIFICATION_DELETED
 from .counts import NotificationCounter, NotificationCounts, StoredCounts
 from .errors import NotificationNotFound
-from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, Notification
+from .models import ADMIN, IS_BROADCAST, SUBJECT, Notification
 from .schemas import INAPP, NotificationCreate, NotificationRead
 from .service import Draft, Notifications
 
 # Values that are serialized as JSON without a schema.
 SentItem = dict[str, Any]
+
+# The number of skipped deliveries of a channel whose reasons are read.
+_SAMPLE = 1000
 
 # The columns of the notification's row; the other fields are counted.
 _STORED = [name for name in field_names(NotificationRead) if hasattr(Notification, name)]
@@ -60,7 +66,7 @@ class SentNotifications:
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
     def page_with_stored_counts(
-        self, sender_id: AccountKey, *, limit: int, before: int | None = None
+        self, sender_id: AccountKey | None, *, limit: int, before: int | None = None
     ) -> list[SentItem]:
         """Return a page with the stored counts of large notifications."""
         rows = self._page(sender_id, 0, limit, before)
@@ -71,12 +77,14 @@ class SentNotifications:
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.recount(_stored_counts(row)))
 
-    def get_with_stored_counts(self, sender_id: AccountKey, notification_id: int) -> SentItem:
+    def get_with_stored_counts(
+        self, sender_id: AccountKey | None, notification_id: int
+    ) -> SentItem:
         """Return a notification, with its stored counts if it is large."""
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.count_small([_stored_counts(row)]).get(row.id))
 
-    def poll(self, sender_id: AccountKey, notification_id: int) -> SentItem:
+    def poll(self, sender_id: AccountKey | None, notification_id: int) -> SentItem:
         """Return a notification. Its counts are renewed only when they are stale."""
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.count_if_stale(_stored_counts(row)))
@@ -98,7 +106,7 @@ class SentNotifications:
 
     def deliveries(
         self,
-        sender_id: AccountKey,
+        sender_id: AccountKey | None,
         notification_id: int,
         *,
         state: str,
@@ -124,6 +132,32 @@ class SentNotifications:
         page = self._add_emails(rows[:limit])
         return Slice(page, after=str(page[-1]["id"]) if len(rows) > limit else None)
 
+    def skip_reasons(self, notification_id: int, channels: Iterable[str]) -> dict[str, list[str]]:
+        """Return why deliveries of each channel were skipped, from a limited number of them."""
+        messages = select(OutgoingMessage.id).where(is_about(Subject(SUBJECT, notification_id)))
+        is_skipped = (Delivery.outgoing_id.in_(messages), Delivery.state == SKIPPED)
+        columns = select(Delivery.channel, Delivery.reason)
+        samples = [
+            columns.where(*is_skipped, Delivery.channel == name).limit(_SAMPLE).subquery()
+            for name in channels
+        ]
+        found: dict[str, list[str]] = {}
+        if samples:
+            selects = (select(each.c.channel, each.c.reason).distinct() for each in samples)
+            rows = union_all(*selects)
+            for channel, reason in self.session.execute(rows.order_by("reason")):
+                found.setdefault(channel, []).append(reason or "")
+        return found
+
+    def titles(self, notification_ids: Iterable[int]) -> dict[int, str]:
+        """Return the titles of broadcasts; other notifications are left out."""
+        ids = list(notification_ids)
+        if not ids:
+            return {}
+        query = select(Notification.id, Notification.title)
+        rows = self.session.execute(query.where(Notification.id.in_(ids), IS_BROADCAST))
+        return {row.id: row.title for row in rows}
+
     def retry(self, sender_id: AccountKey, notification_id: int) -> int:
         """Retry the failed deliveries and return their number."""
         self._find(sender_id, notification_id)
@@ -132,14 +166,14 @@ class SentNotifications:
             return self.notifications.outbox.retry(subject=Subject(SUBJECT, notification_id))
 
     def _page(
-        self, sender_id: AccountKey, offset: int, limit: int, before: int | None = None
+        self, sender_id: AccountKey | None, offset: int, limit: int, before: int | None = None
     ) -> Sequence[Row[Any]]:
         newest_first = _sent_by(sender_id).order_by(Notification.id.desc())
         if before is not None:
             newest_first = newest_first.where(Notification.id < before)
         return self.session.execute(newest_first.offset(offset).limit(limit)).all()
 
-    def _find(self, sender_id: AccountKey, notification_id: int) -> Row[Any]:
+    def _find(self, sender_id: AccountKey | None, notification_id: int) -> Row[Any]:
         query = _sent_by(sender_id).where(Notification.id == notification_id)
         row = self.session.execute(query).one_or_none()
         if row is None:
@@ -172,11 +206,8 @@ def _stored_counts(row: Row[Any]) -> StoredCounts:
     return StoredCounts(row.id, row.receivers, row.counts, row.counted_at)
 
 
-def _sent_by(sender_id: AccountKey) -> Select[Any]:
+def _sent_by(sender_id: AccountKey | None) -> Select[Any]:
     """Select rows, not objects, which would be read again after each commit."""
     stored = [getattr(Notification, name) for name in _STORED]
-    return select(*stored, Notification.counts, Notification.counted_at).where(
-        Notification.sender_id == sender_id,
-        Notification.notification_type == ADMIN,
-        Notification.scope == ACCOUNT_SCOPE,
-    )
+    query = select(*stored, Notification.counts, Notification.counted_at).where(IS_BROADCAST)
+    return query if sender_id is None else query.where(Notification.sender_id == sender_id)
