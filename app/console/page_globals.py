@@ -1,5 +1,6 @@
 """Functions and filters for every template of the console."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -8,7 +9,7 @@ from .assets import version
 from .cookies import theme, theme_cookie
 from .forms import form_state
 from .links import link_to
-from .texts import _, _n, language, mark, zone_of
+from .texts import _, _n, language, mark, number, zone_of
 
 
 def asset(name: str) -> str:
@@ -27,9 +28,19 @@ def channel_name(name: str) -> str:
     return _(_CHANNELS.get(name, name))
 
 
-def number(value: int) -> str:
-    """Format a number with thin spaces between the thousands, which are clear in any language."""
-    return f"{value:,}".replace(",", "\u202f")
+_SKIP_REASONS = {
+    "The account has no phone": mark("no phone number"),
+    "The account has no email": mark("no email address"),
+    "The account was deleted": mark("account deleted"),
+}
+
+
+def skipped(count: int, reasons: Iterable[str]) -> str:
+    """Return how many recipients a channel skips, with the reasons."""
+    why = ", ".join(_(_SKIP_REASONS.get(reason, reason)) for reason in reasons if reason)
+    if not why:
+        return _n("One skipped", "{n} skipped", count)
+    return _n("One skipped ({why})", "{n} skipped ({why})", count, why=why)
 
 
 def iso(value: datetime | str) -> str:
@@ -62,6 +73,7 @@ GLOBALS = {
     "chosen_theme": theme,
     "form_state": form_state,
     "language": language,
+    "skipped": skipped,
     "theme_cookie": theme_cookie,
     "url": url,
 }

@@ -77,6 +77,7 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
         "/admin/broadcasts/<row_id:notification_id>/delete",
         "admin.broadcasts.delete_broadcast",
     ),
+    (PAGE, "/admin/deliveries", "admin.deliveries.deliveries_page"),
     (PAGE, "/admin/mails", "admin.emails.mail_templates_page"),
     (PAGE, "/admin/mails/<name>", "admin.emails.mail_template_page"),
     (PAGE, "/admin/mails/<name>/html", "admin.emails.mail_template_html"),

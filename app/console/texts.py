@@ -4,6 +4,7 @@ English texts are in the code and templates. A translation is a file,
 `LANGUAGE/LC_MESSAGES/console.mo`, in this package or in the application's folder `translations`.
 """
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
@@ -35,7 +36,16 @@ def _(text: str, **values: object) -> Markup:
 
 
 def _n(one: str, many: str, n: int, **values: object) -> Markup:
-    return _format(_catalogue().ngettext(one, many, n), {"n": n, **values})
+    return _format(_catalogue().ngettext(one, many, n), {"n": number(n), **values})
+
+
+def number(value: int) -> str:
+    """Format an integer with the separator of the reader's language between the thousands."""
+    if value < 1000:
+        return str(value)
+    # Translators write this number as in their language.
+    example = re.fullmatch(r"\D*1(\D*)000\D*", _("1,000"))
+    return f"{value:,}".replace(",", example[1] if example else ",")
 
 
 def mark(text: str) -> str:

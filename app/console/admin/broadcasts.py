@@ -1,20 +1,25 @@
-"""An admin's broadcasts and their delivery."""
+"""The broadcasts of all admins and their delivery; only the sender can retry or delete one."""
 
+from collections.abc import Iterable
 from typing import Any, TypedDict
 
 from flask import Response
 
 from ...auth.caller import caller
 from ...core.context import service
+from ...core.types import JsonObject
 from ...core.web.fields import RequestSchema, StrictInteger
+from ...core.web.paging import Slice
 from ...core.web.request_data import takes
+from ...delivery.outbox.models import FAILED
 from ...notifications import admin_routes as broadcasts_api
 from ...notifications.sent import SentItem, SentNotifications
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, calls_api
 from ..links import redirect_to
 from ..pages import render_fragment, render_page
+from ..resources import ConsoleResources
 from ..texts import _, _n
-from .filters import admins_only
+from .filters import admins_only, emails_by_id
 
 PER_PAGE = 25
 FAILED_PER_PAGE = 50
@@ -34,42 +39,58 @@ class FailedQuery(RequestSchema):
     after = StrictInteger(load_default=None)
 
 
+class ProgressQuery(FailedQuery):
+    class Input(FailedQuery.Input):
+        failed: int
+
+    # The number of failed messages that the page shows.
+    failed = StrictInteger(load_default=0)
+
+
 @admins_only
 @takes(query=SentQuery)
 def broadcasts_page(query: SentQuery.Input) -> Response:
     before = query["before"]
     sent = service(SentNotifications).page_with_stored_counts(
-        caller().account.id, limit=PER_PAGE + 1, before=before
+        None, limit=PER_PAGE + 1, before=before
     )
     older = sent[PER_PAGE - 1]["id"] if len(sent) > PER_PAGE else None
     return render_page(
-        "admin/broadcasts/list.html", sent=sent[:PER_PAGE], before=before, older=older
+        "admin/broadcasts/list.html",
+        sent=sent[:PER_PAGE],
+        senders=_names_of_senders(sent),
+        before=before,
+        older=older,
     )
 
 
 @admins_only
 @takes(query=FailedQuery)
 def broadcast_page(query: FailedQuery.Input, notification_id: int) -> Response:
-    item = service(SentNotifications).get_with_stored_counts(caller().account.id, notification_id)
-    failed: list[Any] = []
-    if any(counts["failed"] for counts in (item["deliveries"] or {}).values()):
-        failed = _failed_deliveries(notification_id, query["after"])
+    item = service(SentNotifications).get_with_stored_counts(None, notification_id)
+    trigger = "load, every 3s" if has_pending_deliveries(item) else ""
     return render_page(
         "admin/broadcasts/one.html",
         at="broadcasts_page",
-        item=item,
-        failed=failed,
-        next_after=failed[-1]["id"] if len(failed) == FAILED_PER_PAGE else None,
-        is_pending=has_pending_deliveries(item),
+        sender=_names_of_senders([item]).get(str(item["sender_id"]), ""),
+        trigger=trigger or ("load" if item["read"] is None else ""),
+        **_delivery_context(item, query["after"]),
     )
 
 
 @admins_only
-def broadcast_progress(notification_id: int) -> Response:
-    """Return the progress for the script of the page, until all messages are sent."""
-    item = service(SentNotifications).poll(caller().account.id, notification_id)
+@takes(query=ProgressQuery)
+def broadcast_progress(query: ProgressQuery.Input, notification_id: int) -> Response:
+    """Return the progress for the script of the page, until all messages are sent.
+
+    The list of failed messages is returned when their number has changed.
+    """
+    item = service(SentNotifications).poll(None, notification_id)
     return render_fragment(
-        "admin/broadcasts/progress.html", item=item, is_pending=has_pending_deliveries(item)
+        "admin/broadcasts/progress.html",
+        trigger="every 3s" if has_pending_deliveries(item) else "",
+        updates_failed=_count(item, "failed") != query["failed"],
+        **_delivery_context(item, query["after"]),
     )
 
 
@@ -93,12 +114,34 @@ def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
 
 
 def has_pending_deliveries(item: SentItem) -> bool:
-    return any(counts["pending"] for counts in (item["deliveries"] or {}).values())
+    return _count(item, "pending") > 0
 
 
-def _failed_deliveries(notification_id: int, after: int | None) -> list[Any]:
-    query = {"limit": FAILED_PER_PAGE} | ({"after": after} if after else {})
-    found: list[Any] = get_from_api(
-        broadcasts_api.list_notification_deliveries, query=query, notification_id=notification_id
-    )
-    return found
+def _count(item: SentItem, state: str) -> int:
+    return sum(counts[state] for counts in (item["deliveries"] or {}).values())
+
+
+def _delivery_context(item: SentItem, after: int | None) -> JsonObject:
+    sent, deliveries = service(SentNotifications), item["deliveries"] or {}
+    failed = Slice([])
+    if _count(item, "failed"):
+        failed = sent.deliveries(None, item["id"], state=FAILED, limit=FAILED_PER_PAGE, after=after)
+    skipped = [name for name, counts in deliveries.items() if counts["skipped"]]
+    return {
+        "item": item,
+        "is_own": item["sender_id"] == caller().account.id,
+        "failed": failed,
+        "failed_count": _count(item, "failed"),
+        "after": after,
+        "skip_reasons": sent.skip_reasons(item["id"], skipped),
+    }
+
+
+def _names_of_senders(items: Iterable[SentItem]) -> dict[Any, str]:
+    """Return the name of each sender, or the email address, by the id as a string."""
+    ids = {item["sender_id"] for item in items} - {None}
+    people = service(ConsoleResources).people.by_ids(ids)
+    return {
+        str(account_id): people[account_id].name or email if account_id in people else email
+        for account_id, email in emails_by_id(ids).items()
+    }

@@ -47,6 +47,8 @@ def admin_home_page() -> Response:
         findings=sorted(found, key=lambda each: each.level != "fault"),
         accounts=estimate(session, service(Accounts).model),
         history=history,
+        # The first day in the filter of the events.
+        since=history.since.astimezone(zone() or UTC).date().isoformat(),
         has_audit_log=current_frontdesk.settings.of(AuditSettings).EVENTS,
         sign_ins=list(_points(history, now, SIGN_IN, FAILED_SIGN_IN)),
         created=list(_points(history, now, ACCOUNT_CREATED)),

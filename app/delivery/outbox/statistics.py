@@ -1,6 +1,6 @@
 """Statistics of the queue for a page, at a cost that does not grow with the queue."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -58,6 +58,42 @@ def count_backlog(session: AnySession, most: int = MAX_ROWS) -> Backlog:
         min((oldest for *_, oldest in rows), default=None),
         sum(by_channel.values()) > most,
     )
+
+
+def list_counted(
+    session: AnySession,
+    state: str,
+    since: datetime,
+    *,
+    limit: int,
+    before: int | None = None,
+    channel: str | None = None,
+    reason: str | None = None,
+    most: int = MAX_ROWS,
+) -> Sequence[Any]:
+    """Return the deliveries that `count_backlog` or `count_recent` counts, the newest first."""
+    names = ("id", "outgoing_id", "receiver_id", "channel", "state", "reason", "finished_at")
+    columns = select(*(getattr(Delivery, name) for name in names))
+    newest = columns.order_by(Delivery.id.desc())
+    read = (columns.where(Delivery.state == PENDING) if state == PENDING else newest).limit(most)
+    found = read.subquery().c
+    message = (OutgoingMessage.subject_kind, OutgoingMessage.subject_id, OutgoingMessage.created_at)
+    query = (
+        select(*found, *message)
+        .join(OutgoingMessage, OutgoingMessage.id == found.outgoing_id)
+        .where(found.state == state)
+        .order_by(found.id.desc())
+        .limit(limit)
+    )
+    if state != PENDING:
+        query = query.where(found.finished_at >= since)
+    if before is not None:
+        query = query.where(found.id < before)
+    if channel is not None:
+        query = query.where(found.channel == channel)
+    if reason is not None:
+        query = query.where(found.reason == reason)
+    return session.execute(query).all()
 
 
 def count_recent(session: AnySession, since: datetime, most: int = MAX_ROWS) -> RecentResults:
