@@ -69,6 +69,8 @@ PAGES: tuple[Page, ...] = (
     Page("account-of-root", "managed_account_page", who="admin", values=root_account),
     Page("account-new", "new_managed_account_page", who="admin"),
     Page("account-suspend", "suspend_managed_account_page", who="admin"),
+    Page("deliveries", "deliveries_page", who="admin"),
+    Page("deliveries-queued", "deliveries_page", who="admin", query=lambda _: {"state": "pending"}),
     Page("account-delete", "delete_managed_account_page", who="admin"),
     Page("events", "admin_events_page", who="admin"),
     Page("settings", "settings_page", who="root"),
