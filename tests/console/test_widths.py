@@ -15,10 +15,10 @@ from playwright.sync_api import Browser
 from ..rigs.console.cells import WIDE
 from ..rigs.console.faults import as_lines
 from ..rigs.console.world import World
-from .furnished import furnished_site
 from .long_world import TITLES, lengthen
+from .page_visits import ALL_PAGES, PageVisits
 from .pages import Page
-from .walk import LOOKED_AT, Walk
+from .populated_site import populated_site
 
 WIDTHS = (320, 360, 480, 640, 700, 768, 900, 960, 1280, 1920)
 _LAYOUT_ERRORS = """
@@ -91,17 +91,17 @@ _OPEN_DETAILS = """
 
 
 @pytest.fixture(scope="module")
-def long_walk(
+def long_visits(
     browser: Browser, _migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Walk]:
-    with furnished_site(_migrated_sqlite, tmp_path_factory.mktemp("console")) as site:
-        yield Walk(browser, lengthen(World(site)))
+) -> Iterator[PageVisits]:
+    with populated_site(_migrated_sqlite, tmp_path_factory.mktemp("console")) as site:
+        yield PageVisits(browser, lengthen(World(site)))
 
 
-@pytest.mark.parametrize("looked_at", LOOKED_AT, ids=[page.name for page in LOOKED_AT])
-def test_page_fits_every_width(long_walk: Walk, looked_at: Page) -> None:
-    visitor = long_walk.visitor(looked_at, WIDE)
-    assert visitor.open(long_walk.path(looked_at)).status == looked_at.status
+@pytest.mark.parametrize("looked_at", ALL_PAGES, ids=[page.name for page in ALL_PAGES])
+def test_page_fits_every_width(long_visits: PageVisits, looked_at: Page) -> None:
+    visitor = long_visits.visitor(looked_at, WIDE)
+    assert visitor.open(long_visits.path(looked_at)).status == looked_at.status
     page = visitor.page
     found = _errors_by_width(page)
     if page.evaluate(_OPEN_DETAILS):
@@ -109,10 +109,10 @@ def test_page_fits_every_width(long_walk: Walk, looked_at: Page) -> None:
     assert not found, as_lines(found)
 
 
-def test_check_of_a_long_broadcast_fits_every_width(long_walk: Walk) -> None:
-    form = next(page for page in LOOKED_AT if page.view == "compose_page")
-    visitor = long_walk.visitor(form, WIDE)
-    visitor.open(long_walk.path(form))
+def test_check_of_a_long_broadcast_fits_every_width(long_visits: PageVisits) -> None:
+    form = next(page for page in ALL_PAGES if page.view == "compose_page")
+    visitor = long_visits.visitor(form, WIDE)
+    visitor.open(long_visits.path(form))
     visitor.page.get_by_label("Title", exact=True).fill(TITLES[3])
     visitor.page.locator("textarea").fill(TITLES[3] * 3)
     visitor.page.get_by_label("Email", exact=True).check()
