@@ -30,7 +30,7 @@ from .service import Draft, Notifications
 # Values that are serialized as JSON without a schema.
 SentItem = dict[str, Any]
 
-# The number of skipped deliveries of a channel whose reasons are read.
+# The maximum number of skipped deliveries that are read for the reasons of a channel.
 _SAMPLE = 1000
 
 # The columns of the notification's row; the other fields are counted.
