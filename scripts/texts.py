@@ -22,9 +22,10 @@ from .environment import ROOT
 
 FOLDER = ROOT / "app" / "console" / "translations"
 TEMPLATE = FOLDER / "console.pot"
-_KEYWORDS = {"_": None, "_n": (1, 2), "mark": None}
+_KEYWORDS = {"_": None, "_n": (1, 2), "mark": None, "Title": None}
 _TEMPLATES = [("**.html", "jinja2.ext:babel_extract")]
 _MODULES = [("**.py", "python")]
+_ACTIONS = [("*/actions.py", "python")]
 
 
 def main() -> None:
@@ -56,6 +57,7 @@ def _marked_texts() -> Iterator[tuple[str | tuple[str, ...], str]]:
     for folder, methods in (
         (ROOT / "templates" / "console", _TEMPLATES),
         (ROOT / "app" / "console", _MODULES),
+        (ROOT / "app", _ACTIONS),
     ):
         found = extract_from_dir(str(folder), method_map=methods, keywords=_KEYWORDS)
         for name, _line, text, _comments, _context in found:
@@ -71,11 +73,13 @@ def _error_titles() -> Iterator[tuple[str, str]]:
 
 
 def _titles() -> Iterator[tuple[str, str]]:
-    """Return the titles of actions, which pages show instead of their types."""
+    """Return the titles of actions, which pages show instead of their types, and their areas."""
     for package in PACKAGES:
+        where = package.__name__.replace(".", "/") + ".py"
+        yield from ((area, where) for area in package.AREAS)
         for each in vars(package).values():
             if isinstance(each, Action) and each.is_audited:
-                yield each.title, package.__name__.replace(".", "/") + ".py"
+                yield each.title, where
 
 
 def _class_titles(kind: ast.ClassDef) -> Iterator[str]:

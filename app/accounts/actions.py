@@ -1,9 +1,45 @@
 """Actions on accounts: created, changed, verified, deleted, exported, imported."""
 
-from ..core.actions import Action, Signal
+from ..core.actions import Action, Signal, Title, find_changes
 from ..core.security_log import REJECTION_DATA
+from ..core.types import Values
+
+# The areas of the audit log, with the first part of the names of their actions.
+AREAS = {"Accounts": ("account", "accounts", "registration")}
 
 _ROLE_AND_STATUS = "role and status, if they changed"
+_DETAIL_TITLES = {
+    "email": Title("Email address changed"),
+    "password": Title("Password changed"),
+    "phone": Title("Phone number changed"),
+    "locale": Title("Language changed"),
+    "time_zone": Title("Time zone changed"),
+    "suspended_until": Title("End of the suspension changed"),
+}
+
+
+def _describe_update(data: Values) -> Title | None:
+    """Return the title for the only change; the end of a suspension is part of its status."""
+    changes = {each.name: each for each in find_changes(data)}
+    if "status" in changes:
+        changes.pop("suspended_until", None)
+    if len(changes) != 1:
+        return None
+    [(name, change)] = changes.items()
+    if name == "role":
+        return Title("Role changed from {before} to {after}", change._asdict())
+    if name == "status":
+        return _describe_status(change.before, change.after)
+    return _DETAIL_TITLES.get(name)
+
+
+def _describe_status(before: str, after: str) -> Title:
+    if after == "suspended":
+        return Title("Account suspended")
+    if before == "suspended":
+        return Title("Account reactivated")
+    return Title("Status changed from {before} to {after}", {"before": before, "after": after})
+
 
 REGISTERED = Signal(
     "account-registered",
@@ -75,6 +111,7 @@ ACCOUNT_UPDATED = Action(
     "Account details changed",
     {"changed": "the names of the details", "before": _ROLE_AND_STATUS, "after": _ROLE_AND_STATUS},
     log_event="account_change",
+    describe=_describe_update,
 )
 EMAIL_CHANGE_COMPLETED = Action(
     "email.changed", "Email address changed", signal=EMAIL_CHANGED, is_audited=False

@@ -41,7 +41,7 @@ def export_events(query: RecordFilter.Input) -> Response:
 
     To continue an export, set `since` to the `at` of the last event and skip known `id`s.
     """
-    lines = service(Records).lines(query)
+    lines = service(Records).export(query)
     return Response(stream_with_context(lines), mimetype=JSON_LINES)
 
 

@@ -1,13 +1,14 @@
 """Reads, exports and prunes the audit log."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
+from marshmallow import Schema
 from sqlalchemy import ColumnElement, Select, TextClause, select, tuple_
 
 from ..core.actions import Action
@@ -28,6 +29,7 @@ from .settings import AuditSettings
 # Values that are serialized as JSON without a schema.
 RecordItem = dict[str, Any]
 Condition = ColumnElement[bool] | TextClause
+BatchWriter = Callable[[Sequence[RecordItem]], bytes]
 
 # How long the owner of an account sees its entries.
 OWNER_PERIOD = timedelta(days=90)
@@ -35,6 +37,10 @@ BATCH_ROWS = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})", re.ASCII)
+
+
+def write_json_lines(items: Sequence[RecordItem]) -> bytes:
+    return b"".join(orjson.dumps(item) + b"\n" for item in items)
 
 
 @dataclass(eq=False)
@@ -45,8 +51,8 @@ class Records:
     actions: Mapping[str, Action]
     clock: Clock
 
-    def page(self, query: RecordQuery.Input) -> Slice:
-        return self._slice(RecordRead, self._conditions(query), query["after"], query["limit"])
+    def page(self, query: RecordQuery.Input, schema: type[Schema] = RecordRead) -> Slice:
+        return self._slice(schema, self._conditions(query), query["after"], query["limit"])
 
     def about_account(self, account_id: AccountKey, after: str | None, limit: int) -> Slice:
         return self._slice(RecordRead, [AuditEntry.account_id == account_id], after, limit)
@@ -66,30 +72,29 @@ class Records:
                 item |= {"address": None, "user_agent": None, "request_id": None}
         return found
 
-    def lines(self, filters: RecordFilter.Input) -> Iterator[bytes]:
-        """Yield the entries as JSON lines, the oldest first, with one batch in memory."""
+    def export(
+        self,
+        filters: RecordFilter.Input,
+        schema: type[Schema] = RecordRead,
+        write: BatchWriter = write_json_lines,
+    ) -> Iterator[bytes]:
+        """Yield the entries as `write` returns them, the oldest first, one batch at a time."""
         conditions = self._conditions(filters)
-        in_order = _columns(RecordRead).where(*conditions).order_by(AuditEntry.at, AuditEntry.id)
+        in_order = _columns(schema).where(*conditions).order_by(AuditEntry.at, AuditEntry.id)
         # A session that the application uses is not released.
         in_use = is_in_use(self.session)
+        read = row_serializer(schema)
+
+        def batch(query: Select[Any]) -> tuple[bytes, RecordItem | None]:
+            items = [read(row) for row in self.session.execute(query.limit(BATCH_ROWS))]
+            written = write(items)
+            if not in_use:
+                # A slow client does not keep a database connection.
+                release(self.session)
+            return written, items[-1] if items else None
+
         # The first batch is read before the response starts, so that errors are still reported.
-        return self._lines(in_order, self._batch(in_order, in_use), in_use)
-
-    def _lines(
-        self, in_order: Select[Any], items: list[RecordItem], in_use: bool
-    ) -> Iterator[bytes]:
-        while items:
-            yield b"".join(orjson.dumps(item) + b"\n" for item in items)
-            last = tuple_(AuditEntry.at, AuditEntry.id) > (items[-1]["at"], items[-1]["id"])
-            items = self._batch(in_order.where(last), in_use)
-
-    def _batch(self, in_order: Select[Any], in_use: bool) -> list[RecordItem]:
-        read = row_serializer(RecordRead)
-        items = [read(row) for row in self.session.execute(in_order.limit(BATCH_ROWS))]
-        if not in_use:
-            # A slow client does not keep a database connection.
-            release(self.session)
-        return items
+        return _batches(in_order, batch, *batch(in_order))
 
     def _slice(
         self, schema: Any, conditions: Sequence[Condition], after: str | None, limit: int
@@ -130,6 +135,18 @@ class Records:
         if filters["until"] is not None:
             conditions.append(AuditEntry.at < filters["until"])
         return conditions
+
+
+def _batches(
+    in_order: Select[Any],
+    batch: Callable[[Select[Any]], tuple[bytes, RecordItem | None]],
+    written: bytes,
+    last: RecordItem | None,
+) -> Iterator[bytes]:
+    while last is not None:
+        yield written
+        position = tuple_(AuditEntry.at, AuditEntry.id) > (last["at"], last["id"])
+        written, last = batch(in_order.where(position))
 
 
 def _columns(schema: object) -> Select[Any]:

@@ -1,9 +1,39 @@
 """Actions of sign-in, credentials, sessions and authenticators, and rejected requests."""
 
-from ..core.actions import Action, Signal
+from collections.abc import Callable
+
+from ..core.actions import Action, Signal, Title
 from ..core.security_log import REJECTION_DATA
+from ..core.types import Values
+
+# The areas of the audit log, with the first part of the names of their actions.
+AREAS = {
+    "Sign-in and sessions": ("login", "reauthentication", "logout", "tokens", "session"),
+    "Passwords and email addresses": ("password", "email"),
+    "Identity providers": ("identity",),
+    "Two-factor authentication": (
+        *("authenticator", "authenticators", "passkey"),
+        *("recovery_codes", "recovery_code", "device"),
+    ),
+    "Rejected requests": ("proof", "access", "limit"),
+}
 
 _KIND = {"kind": "`totp` or `passkey`"}
+
+
+def _describe_end(data: Values) -> Title | None:
+    if data.get("reason") == "replaced":
+        return Title("Session ended by a new sign-in in the same browser")
+    return Title("Several sessions ended") if data.get("sessions", 1) > 1 else None
+
+
+def _describe_revocation(data: Values) -> Title | None:
+    return Title("Tokens of all accounts revoked by an operator") if "accounts" in data else None
+
+
+def _by_kind(app: Title, passkey: Title) -> Callable[[Values], Title | None]:
+    return lambda data: {"totp": app, "passkey": passkey}.get(data.get("kind", ""))
+
 
 LOGGED_IN = Signal(
     "account-logged-in",
@@ -69,6 +99,7 @@ TOKENS_ENDED = Action(
     {"accounts": "number of accounts, if the tokens of all were revoked"},
     signal=LOGGED_OUT,
     log_event="tokens_ended",
+    describe=_describe_revocation,
 )
 SESSION_ENDED = Action(
     "session.ended",
@@ -78,6 +109,7 @@ SESSION_ENDED = Action(
         "sessions": "number of sessions, if several ended",
     },
     log_event="session_end",
+    describe=_describe_end,
 )
 SESSION_REUSED = Action(
     "session.reused",
@@ -136,14 +168,21 @@ AUTHENTICATOR_ADDED = Action(
     _KIND,
     log_event="factor_change",
     log_fields={"change": "added"},
+    describe=_by_kind(Title("Authenticator app added"), Title("Passkey added")),
 )
-AUTHENTICATOR_RENAMED = Action("authenticator.renamed", "Authenticator renamed", _KIND)
+AUTHENTICATOR_RENAMED = Action(
+    "authenticator.renamed",
+    "Authenticator renamed",
+    _KIND,
+    describe=_by_kind(Title("Authenticator app renamed"), Title("Passkey renamed")),
+)
 AUTHENTICATOR_REMOVED = Action(
     "authenticator.removed",
     "Authenticator removed",
     _KIND,
     log_event="factor_change",
     log_fields={"change": "removed"},
+    describe=_by_kind(Title("Authenticator app removed"), Title("Passkey removed")),
 )
 PASSKEY_SUSPECTED = Action(
     "passkey.suspected",

@@ -128,6 +128,7 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     ),
     (PAGE, "/admin/events", "admin.events.admin_events_page"),
     (PAGE, "/admin/events.jsonl", "admin.events.admin_events_file"),
+    (PAGE, "/admin/events.csv", "admin.events.admin_events_csv"),
     (PAGE, "/admin/settings", "admin.settings.settings_page"),
     # Security of the owner's account.
     (PAGE, "/security", "owner.security.security_page"),
@@ -229,7 +230,14 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
         "/workspaces/<workspace_slug>/invitations/<row_id:invitation_id>/revoke",
         "workspaces.invitations.revoke_workspace_invitation",
     ),
-    (PAGE, "/workspaces/<workspace_slug>/activity", "workspaces.activity.workspace_activity_page"),
+    *(
+        (PAGE, f"/workspaces/<workspace_slug>/activity{format}", f"workspaces.activity.{view}")
+        for format, view in (
+            ("", "workspace_activity_page"),
+            (".csv", "workspace_activity_csv"),
+            (".jsonl", "workspace_activity_file"),
+        )
+    ),
     (
         PAGE,
         "/workspaces/<workspace_slug>/settings",

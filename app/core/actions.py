@@ -35,6 +35,13 @@ class Signal(NamedTuple):
     returns: str = "nothing"
 
 
+class Title(NamedTuple):
+    """A title, with values for its names in braces."""
+
+    text: str
+    values: Values = _NO_DATA
+
+
 class Action(NamedTuple):
     name: str
     # In the past tense: "Signed in".
@@ -49,6 +56,28 @@ class Action(NamedTuple):
     # For a rejected request: the security log events that lead to this action.
     rejection_events: tuple[str, ...] = ()
     is_audited: bool = True
+    # Returns a more specific title for the data of an entry; None: the title above.
+    describe: Callable[[Values], Title | None] = lambda _: None
+
+    def title_of(self, data: Values) -> Title:
+        """Return the title of an entry: "Role changed from user to admin"."""
+        return self.describe(data) or Title(self.title)
+
+
+class Change(NamedTuple):
+    """A property that an action changed; the values are None if the entry has only the name."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+def find_changes(data: Values) -> list[Change]:
+    """Return the changed properties of an entry."""
+    before, after = data.get("before") or {}, data.get("after") or {}
+    names = data.get("changed") or after
+    changes = [Change(name, before.get(name), after.get(name)) for name in names]
+    return [each for each in changes if each.before != each.after or each.name not in before]
 
 
 class Target(NamedTuple):

@@ -2,6 +2,8 @@
 
 from ..core.actions import Action
 
+AREAS = {"Notifications": ("notification",)}
+
 NOTIFICATION_SENT = Action(
     "notification.sent",
     "Notification sent",

@@ -2,6 +2,8 @@
 
 from ..core.actions import Action
 
+AREAS = {"Profiles": ("profile",)}
+
 PROFILE_CREATED = Action("profile.created", "Profile created")
 PROFILE_UPDATED = Action(
     "profile.updated",

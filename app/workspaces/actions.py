@@ -1,9 +1,40 @@
 """The actions and signals of workspaces, members and invitations."""
 
-from ..core.actions import Action, Signal
+from ..core.actions import Action, Signal, Title, find_changes
+from ..core.types import Values
+
+# The areas of the audit log, with the first part of the names of their actions.
+AREAS = {"Workspaces": ("workspace", "member", "invitation")}
 
 _TYPE_AND_STATUS = "type, status"
 _INVITED = {"type": "the type that the invited user will have"}
+
+
+def _describe_workspace(data: Values) -> Title | None:
+    titles = {"name": Title("Workspace renamed"), "slug": Title("Workspace address changed")}
+    changed = data.get("changed", ())
+    return titles.get(changed[0]) if len(changed) == 1 else None
+
+
+def _describe_new_member(data: Values) -> Title | None:
+    found = data.get("after") or {}
+    return Title("Workspace member added as {type}", found) if "type" in found else None
+
+
+def _describe_member(data: Values) -> Title | None:
+    changes = find_changes(data)
+    if len(changes) != 1:
+        return None
+    name, before, after = changes[0]
+    values = {"before": before, "after": after}
+    if name == "type":
+        return Title("Workspace role changed from {before} to {after}", values)
+    if after == "suspended":
+        return Title("Workspace member suspended")
+    if before == "suspended":
+        return Title("Workspace member reactivated")
+    return Title("Status in the workspace changed from {before} to {after}", values)
+
 
 INVITATION_CREATION = Signal(
     "invitation-created",
@@ -23,7 +54,10 @@ REFUSAL = Signal(
 
 WORKSPACE_CREATED = Action("workspace.created", "Workspace created")
 WORKSPACE_UPDATED = Action(
-    "workspace.updated", "Workspace changed", {"changed": "`name`, `slug` or both"}
+    "workspace.updated",
+    "Workspace changed",
+    {"changed": "`name`, `slug` or both"},
+    describe=_describe_workspace,
 )
 WORKSPACE_DELETED = Action("workspace.deleted", "Workspace deleted")
 MEMBER_ADDED = Action(
@@ -32,6 +66,7 @@ MEMBER_ADDED = Action(
     {"after": _TYPE_AND_STATUS},
     log_event="membership",
     log_fields={"change": "added"},
+    describe=_describe_new_member,
 )
 MEMBER_UPDATED = Action(
     "member.updated",
@@ -39,6 +74,7 @@ MEMBER_UPDATED = Action(
     {"before": _TYPE_AND_STATUS, "after": _TYPE_AND_STATUS},
     log_event="membership",
     log_fields={"change": "changed"},
+    describe=_describe_member,
 )
 MEMBER_REMOVED = Action(
     "member.removed",

@@ -1,5 +1,5 @@
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from sqlalchemy import Select, bindparam, delete, exists, select, update
@@ -83,6 +83,14 @@ class Workspaces:
         if workspace is None:
             raise WorkspaceNotFound
         return workspace
+
+    def names(self, ids: Iterable[int | None]) -> dict[int, str]:
+        """Return the names of the workspaces that still exist, by their ids."""
+        known_ids = {each for each in ids if each is not None}
+        if not known_ids:
+            return {}
+        query = select(Workspace.id, Workspace.name).where(Workspace.id.in_(known_ids))
+        return {row[0]: row[1] for row in self.session.execute(query)}
 
     def all(self) -> Sequence[Workspace]:
         return self.session.scalars(select(Workspace).order_by(Workspace.id)).all()

@@ -1,4 +1,4 @@
-"""The audit log for admins: filters, pages and a download."""
+"""The audit log for admins: filters, pages and downloads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -8,13 +8,14 @@ from flask import Response, request
 from ...accounts.service import Accounts
 from ...audit import routes as audit_api
 from ...auth.decorators import active_account_required, roles_required
-from ...core.actions import Action
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
-from ..api_calls import ListPage, get_from_api, list_from_api
+from ...workspaces.service import Workspaces
+from ..api_calls import ListPage, list_from_api
+from ..audit_log import PERSON_FILTERS, action_groups, download, entry_title, load_filters
 from ..links import link_to, redirect
 from ..navigation import ADMINS
 from ..pages import render_page
@@ -23,8 +24,6 @@ from .filters import days_to_timestamps, emails_by_id, error_messages, filter_va
 
 AT = "admin_events_page"
 ROWS = 50
-# The API takes ids in these filters; the page also accepts email addresses.
-PERSON_FILTERS = ("account", "actor")
 FILTERS = ("type", *PERSON_FILTERS, "workspace", "target", "since", "until")
 _REJECTED = ("failed", "refused", "reached", "reused", "suspected")
 _ENDED = ("deleted", "removed", "ended", "reset", "revoked", "unlinked", "pruned")
@@ -48,11 +47,12 @@ def admin_events_page() -> Response:
         rows=build_event_rows(found.rows),
         filters=filters,
         errors=errors,
-        types=_types(),
+        groups=action_groups(),
         more=any(name in filters for name in FILTERS[2:]),
         first_url=link_to(f".{AT}", **filters) if position else "",
         next_url=link_to(f".{AT}", **{**filters, **found.next_query}) if found.next_query else "",
-        file_url=link_to(".admin_events_file", **filters),
+        csv_url=link_to(".admin_events_csv", **filters),
+        lines_url=link_to(".admin_events_file", **filters),
     )
 
 
@@ -60,16 +60,22 @@ def admin_events_page() -> Response:
 @roles_required(*ADMINS)
 @hidden
 def admin_events_file() -> Response:
-    """Return the matching events as JSON lines, the oldest first."""
+    return _download("events.jsonl")
+
+
+@active_account_required
+@roles_required(*ADMINS)
+@hidden
+def admin_events_csv() -> Response:
+    return _download("events.csv")
+
+
+def _download(name: str) -> Response:
     try:
-        lines: Response = get_from_api(
-            audit_api.export_events, query=_query(filter_values(FILTERS))
-        )
+        return download(name, load_filters(_query(filter_values(FILTERS))))
     except Invalid:
         # The page shows the errors of the filters.
         return redirect(link_to(f".{AT}", **request.args))
-    lines.headers["Content-Disposition"] = 'attachment; filename="events.jsonl"'
-    return lines
 
 
 def _query(filters: Mapping[str, str]) -> JsonObject:
@@ -85,28 +91,23 @@ def _query(filters: Mapping[str, str]) -> JsonObject:
     return query
 
 
-def _types() -> list[tuple[str, str]]:
-    """Return each type with its title: Frontdesk's, then the application's own."""
-    catalogue = current_frontdesk.actions.catalogue
-    return [(action.name, _capitalize(_(action.title))) for action in catalogue.values()]
-
-
 def build_event_rows(rows: Iterable[Values]) -> list[JsonObject]:
-    """Return the rows for a page, with titles of actions and email addresses of accounts."""
+    """Return the rows for a page, with titles, email addresses and names of workspaces."""
     rows, ids = list(rows), current_frontdesk.tables.account_ids
     ids_of_rows = [row[name] for row in rows for name in ("actor_id", "account_id")]
     known = emails_by_id(ids.from_text(each) for each in ids_of_rows if each is not None)
-    catalogue = current_frontdesk.actions.catalogue
-    return [_event_row(row, known, catalogue.get(row["type"])) for row in rows]
+    workspaces = service(Workspaces).names(row["workspace_id"] for row in rows)
+    return [_event_row(row, known, workspaces) for row in rows]
 
 
-def _event_row(row: Values, known: Mapping[Any, str], action: Action | None) -> JsonObject:
+def _event_row(row: Values, known: Mapping[Any, str], workspaces: Mapping[int, str]) -> JsonObject:
     return {
         **row,
-        "title": _capitalize(_(action.title)) if action else row["type"],
+        "title": entry_title(row),
         "kind": _color(row["type"]),
         "actor": known.get(row["actor_id"], ""),
         "account": known.get(row["account_id"], ""),
+        "workspace": workspaces.get(row["workspace_id"], ""),
         "changes": list(_changes(row["data"])),
         "facts": [
             (name, _as_text(value))
@@ -136,7 +137,3 @@ def _color(name: str) -> str:
     if last.endswith(_REJECTED):
         return "bad"
     return "warn" if last in _ENDED else ""
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -16,6 +16,7 @@ from ...core.web.fields import RequestSchema
 from ...core.web.operation import hidden
 from ...core.web.request_data import takes
 from ...extension.actions import ACTIONS
+from ..audit_log import entry_title
 from ..pages import render_page
 from ..texts import _
 
@@ -68,12 +69,9 @@ def activity_entries(rows: Iterable[Values]) -> list[AccountActivity]:
 
 
 def _entry(row: Values, me: object) -> AccountActivity:
-    name = row["type"]
-    action = ACTIONS.get(name)
     # The titles of the application's own types are written for operators.
-    return AccountActivity(
-        _(action.title) if action else name, row["at"], _origin(row, me), name in _SUSPICIOUS
-    )
+    title = entry_title(row, ACTIONS)
+    return AccountActivity(title, row["at"], _origin(row, me), row["type"] in _SUSPICIOUS)
 
 
 def _origin(row: Values, me: object) -> str:

@@ -1,54 +1,123 @@
-"""The activity in a workspace, for its managers."""
+"""The audit log of a workspace, for its owners and admins: filters, pages and downloads."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from flask import Response, request
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ...accounts.service import Accounts
+from ...audit.schemas import RecordFilter, RecordQuery, WorkspaceRecordRead
 from ...audit.service import Records
 from ...auth.decorators import active_account_required
 from ...core.context import service
+from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import Values
-from ...core.web.operation import hidden
-from ...extension.actions import ACTIONS
+from ...core.web.operation import View, hidden
+from ...core.web.paging import Slice
 from ...workspaces.guards import active_member_required, current_workspace, workspace_roles_required
 from ...workspaces.invitations.service import Invitations
 from ...workspaces.models import MANAGERS
 from ...workspaces.routes import IN_PATH
-from ..links import link_to
+from ..admin.filters import days_to_timestamps, error_messages, filter_values
+from ..audit_log import (
+    APPLICATION,
+    PERSON_FILTERS,
+    action_groups,
+    download,
+    entry_title,
+    load_filters,
+)
+from ..links import link_to, redirect
 from ..texts import _, mark
 from .layout import render_workspace_page
 
+AT = ".workspace_activity_page"
 PER_PAGE = 30
+FILTERS = ("type", *PERSON_FILTERS, "since", "until")
+# The areas of the actions in the filter; other actions belong to no workspace.
+_AREAS = ("Workspaces", "Rejected requests", APPLICATION)
 
 
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@hidden
+def managers_only(view: View) -> View:
+    guarded = workspace_roles_required(*MANAGERS, resolver=IN_PATH)(hidden(view))
+    return active_account_required(active_member_required(resolver=IN_PATH)(guarded))
+
+
+@managers_only
 def workspace_activity_page(workspace_slug: str) -> Response:
+    filters = filter_values(FILTERS)
     after = request.args.get("after") or None
-    records = service(Records)
+    found = Slice([])
+    errors: Sequence[str] = ()
     try:
-        found = records.of_workspace(current_workspace.id, after, PER_PAGE)
-    except Invalid:
-        # An invalid position means the first page.
-        after = None
-        found = records.of_workspace(current_workspace.id, after, PER_PAGE)
-    endpoint = ".workspace_activity_page"
+        found = _page(_load_filters(filters), after)
+    except Invalid as problem:
+        errors = error_messages(problem)
+    query = {"workspace_slug": workspace_slug, **filters}
     return render_workspace_page(
         "activity.html",
         "activity",
+        status=422 if errors else 200,
         entries=activity_entries(found.rows),
-        newest=link_to(endpoint, workspace_slug=workspace_slug) if after else None,
-        older=link_to(endpoint, workspace_slug=workspace_slug, after=found.after)
-        if found.after
-        else None,
+        filters=filters,
+        errors=errors,
+        groups=action_groups(_AREAS),
+        more=bool(filters.keys() - {"type", "account"}),
+        csv_url=link_to(".workspace_activity_csv", **query),
+        lines_url=link_to(".workspace_activity_file", **query),
+        newest=link_to(AT, **query) if after else None,
+        older=link_to(AT, **query, after=found.after) if found.after else None,
     )
+
+
+def _page(filters: RecordFilter.Input | None, after: str | None) -> Slice:
+    if filters is None:
+        return Slice([])
+    query: RecordQuery.Input = {**filters, "after": after, "limit": PER_PAGE}
+    try:
+        return service(Records).page(query, WorkspaceRecordRead)
+    except Invalid:
+        # An invalid position means the first page.
+        return service(Records).page({**query, "after": None}, WorkspaceRecordRead)
+
+
+def _load_filters(given: Mapping[str, str]) -> RecordFilter.Input | None:
+    """Return the filters within this workspace, or None if no entry can match.
+
+    The result is the same for an address without an account and for an account without entries
+    here: managers do not learn who has an account.
+    """
+    query = days_to_timestamps(given, starts="since", ends="until")
+    for name in PERSON_FILTERS:
+        if "@" in query.get(name, ""):
+            found = service(Accounts).find(query[name])
+            if found is None:
+                return None
+            query[name] = serialize_id(found.id)
+    return {**load_filters(query), "workspace": current_workspace.id}
+
+
+@managers_only
+def workspace_activity_csv(workspace_slug: str) -> Response:
+    return _download(workspace_slug, "csv")
+
+
+@managers_only
+def workspace_activity_file(workspace_slug: str) -> Response:
+    return _download(workspace_slug, "jsonl")
+
+
+def _download(workspace_slug: str, extension: str) -> Response:
+    filters = filter_values(FILTERS)
+    try:
+        name = f"{current_workspace.slug}-events.{extension}"
+        return download(name, _load_filters(filters), WorkspaceRecordRead)
+    except Invalid:
+        # The page shows the errors of the filters.
+        return redirect(link_to(AT, workspace_slug=workspace_slug, **filters))
 
 
 Item = Mapping[str, Any]
@@ -110,11 +179,8 @@ def _entry(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) ->
         f"{kind} self" if is_own else kind, _SENTENCES.get(kind, ("info", ""))
     )
     if not text:
-        known = ACTIONS.get(kind)
-        meaning = _(known.title) if known is not None else escape(kind)
-        return WorkspaceActivity(
-            item["at"], icon, _("{who}: {what}", who=_who(item, emails), what=meaning)
-        )
+        text = _("{who}: {what}", who=_who(item, emails), what=entry_title(item))
+        return WorkspaceActivity(item["at"], icon, text)
     account = emails.get(item["account_id"], _("deleted account"))
     email = invited.get(int(item["target_id"])) if item["target_kind"] == "invitation" else None
     return WorkspaceActivity(

@@ -1,0 +1,367 @@
+"""The audit log on pages of admins and of workspaces: titles, filters, links and downloads."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from html import unescape
+from io import StringIO
+from typing import Any
+
+import orjson
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.accounts.actions import ACCOUNT_UNLOCKED
+from app.console.csv_files import csv_lines
+from app.core.actions import Action, Target
+from app.core.context import current_frontdesk, report_action
+from app.core.db.transaction import transaction
+from app.extension.actions import ACTIONS, AREAS
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.database import noted_queries
+
+from ..auth.test_login import log_in
+from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.cases import for_each, new_name
+from ..rigs.console.site import FEATURES
+from ..rigs.cookie_browsers import HOST
+from .by_forms import Pages
+
+EVENTS = "/admin/events"
+ACTIVITY = "/workspaces/garden/activity"
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(**FEATURES)
+
+
+@pytest.fixture
+def boss(person: MakePerson) -> Person:
+    return person("boss", role="root")
+
+
+@pytest.fixture
+def desk(app: Flask, boss: Person) -> Pages:
+    """Return the browser of an admin."""
+    return Pages(app, boss)
+
+
+@pytest.fixture
+def garden(app: Flask, ada: Person) -> Pages:
+    """Return the browser of a workspace's owner."""
+    owner = Pages(app, ada)
+    owner.then("/workspaces/new", name="Garden")
+    return owner
+
+
+def join(app: Flask, member: Person, kind: str = "member") -> Pages:
+    added = ["workspaces", "add", "garden", member.email, "--type", kind]
+    assert app.test_cli_runner().invoke(args=added).exit_code == 0
+    return Pages(app, member)
+
+
+def report(app: Flask, action: Action = ACCOUNT_UNLOCKED, **values: Any) -> None:
+    with app.app_context(), transaction(current_frontdesk.session):
+        report_action(current_frontdesk.session, action, **values)
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(StringIO(text.removeprefix("\ufeff"))))
+
+
+def download(pages: Pages, path: str) -> TestResponse:
+    found = pages.browser.client.get(path, base_url=HOST)
+    assert "attachment" in found.headers["Content-Disposition"]
+    return found
+
+
+def table_of(page: str) -> str:
+    """Return the list on a page without tags, and without the options of the filter."""
+    shown = re.sub(r'<form method="get".+?</form>', "", page, flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown)).split())
+
+
+CHANGED = "account.updated"
+
+
+@for_each(
+    ("name", "data", "title"),
+    [
+        (CHANGED, {"role": ("user", "admin")}, "Role changed from user to admin"),
+        (CHANGED, {"status": ("active", "suspended")}, "Account suspended"),
+        (
+            CHANGED,
+            {"status": ("active", "suspended"), "suspended_until": None},
+            "Account suspended",
+        ),
+        (CHANGED, {"status": ("suspended", "active")}, "Account reactivated"),
+        (CHANGED, {"status": ("pending", "active")}, "Status changed from pending to active"),
+        (CHANGED, {"email": None}, "Email address changed"),
+        (CHANGED, {"password": None}, "Password changed"),
+        (CHANGED, {"email": None, "phone": None}, "Account details changed"),
+        (CHANGED, {"role": ("user", "user"), "phone": None}, "Phone number changed"),
+        (CHANGED, {}, "Account details changed"),
+        (
+            "member.updated",
+            {"type": ("guest", "admin")},
+            "Workspace role changed from guest to admin",
+        ),
+        ("member.updated", {"status": ("active", "suspended")}, "Workspace member suspended"),
+        ("workspace.updated", {"name": None}, "Workspace renamed"),
+        ("workspace.updated", {"name": None, "slug": None}, "Workspace changed"),
+    ],
+)
+def test_title_names_the_change(
+    name: str, data: Mapping[str, tuple[str, str] | None], title: str
+) -> None:
+    shown = {each: values for each, values in data.items() if values}
+    found = ACTIONS[name].title_of(
+        {
+            "changed": list(data),
+            "before": {each: values[0] for each, values in shown.items()},
+            "after": {each: values[1] for each, values in shown.items()},
+        }
+    )
+    assert found.text.format(**found.values) == title
+
+
+@for_each(
+    ("name", "data", "title"),
+    [
+        ("authenticator.added", {"kind": "passkey"}, "Passkey added"),
+        ("authenticator.added", {"kind": "other"}, "Authenticator added"),
+        ("session.ended", {"reason": "owner"}, "Session ended"),
+        ("session.ended", {"reason": "owner", "sessions": 3}, "Several sessions ended"),
+        ("member.added", {"after": {"type": "guest"}}, "Workspace member added as guest"),
+        ("login.failed", {"reason": "incorrect_credentials"}, "Sign-in failed"),
+    ],
+)
+def test_title_depends_on_the_data(name: str, data: Mapping[str, Any], title: str) -> None:
+    found = ACTIONS[name].title_of(data)
+    assert found.text.format(**found.values) == title
+
+
+@for_each("name", sorted(ACTIONS))
+def test_every_action_has_an_area_and_a_title_for_an_entry_without_data(name: str) -> None:
+    assert name.partition(".")[0] in AREAS
+    assert ACTIONS[name].title_of({}) == (ACTIONS[name].title, {})
+
+
+def test_pages_show_the_titles_of_changes(
+    app: Flask, desk: Pages, boss: Person, ada: Person
+) -> None:
+    boss.api().patch(f"/admin/accounts/{ada.id}", json={"status": "suspended"})
+    account = f"/admin/accounts/{ada.id}"
+    for path in (EVENTS, account):
+        assert "Account suspended" in table_of(desk.get(path))
+    boss.api().patch(account, json={"status": "active"})
+    assert "Account reactivated" in table_of(Pages(app, ada).get("/account/activity"))
+
+
+def options_of(page: str) -> Iterator[tuple[str, list[str]]]:
+    for area, options in re.findall(r'<optgroup label="(.+?)">(.+?)</optgroup>', page, re.S):
+        yield area, re.findall(r">([^<]+)</option>", options)
+
+
+def test_filter_groups_actions_by_area_in_alphabetical_order(desk: Pages) -> None:
+    groups = dict(options_of(desk.get(EVENTS)))
+    assert list(groups) == sorted({*AREAS.values()})
+    assert sum(map(len, groups.values())) == len(ACTIONS)
+    for options in groups.values():
+        assert options == sorted(options, key=str.casefold)
+    assert "Sign-in failed" in groups["Sign-in and sessions"]
+
+
+def test_entry_links_to_accounts_workspace_and_target(
+    app: Flask, desk: Pages, garden: Pages, ada: Person, boss: Person
+) -> None:
+    boss.api().patch(f"/admin/accounts/{ada.id}", json={"role": "admin"})
+    page = desk.get(f"{EVENTS}?type=account.updated")
+    for account in (ada, boss):
+        assert f'href="/admin/accounts/{account.id}">{account.email}</a>' in page
+    page = desk.get(f"{EVENTS}?type=workspace.created&account={ada.email}")
+    [link] = re.findall(r'href="(/admin/events\?workspace=\d+)">Garden</a>', page)
+    assert table_of(desk.get(link)).count("Workspace created") == 1
+    report(app, target=Target("door", "17"))
+    page = desk.get(f"{EVENTS}?type=account.unlocked")
+    assert 'href="/admin/events?target=door:17">door:17</a>' in page
+
+
+def test_date_range_includes_its_last_day(
+    app: Flask, ada: Person, boss: Person, clock: SteppingClock
+) -> None:
+    first = clock.now().date().isoformat()
+    report(app, account_id=ada.id)
+    clock.step(days=1)
+    second = clock.now().date().isoformat()
+    report(app, account_id=ada.id)
+    desk = Pages(app, boss)
+    found = {
+        days: table_of(
+            desk.get(f"{EVENTS}?type=account.unlocked&since={days[0]}&until={days[1]}")
+        ).count("Account unlocked by an operator")
+        for days in ((first, first), (first, second), (second, second))
+    }
+    assert found == {(first, first): 1, (first, second): 2, (second, second): 1}
+
+
+def test_page_takes_the_same_number_of_queries_for_more_rows(
+    app: Flask, desk: Pages, garden: Pages, person: MakePerson
+) -> None:
+    counts = []
+    for times in (1, 9):
+        for _ in range(times):
+            member = person(f"member{times}-{_}")
+            join(app, member)
+            report(app, account_id=member.id, target=Target("invitation", 1))
+        for pages, path in ((desk, EVENTS), (garden, ACTIVITY)):
+            with noted_queries(app) as queries:
+                pages.get(path)
+            counts.append(len(queries))
+    assert counts[:2] == counts[2:]
+
+
+def test_csv_has_the_entries_of_the_filtered_list(
+    app: Flask, desk: Pages, ada: Person, boss: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.audit.service.BATCH_ROWS", 2)
+    for role in ("admin", "user", "admin"):
+        boss.api().patch(f"/admin/accounts/{ada.id}", json={"role": role})
+    query = f"type=account.updated&account={ada.email}"
+    page = unescape(desk.get(f"{EVENTS}?{query}"))
+    links = re.findall(r'href="(/admin/events\.\w+\?[^"]+)"', page)
+    assert [each.partition("?")[0] for each in links] == [f"{EVENTS}.csv", f"{EVENTS}.jsonl"]
+    file = download(desk, links[0])
+    assert (file.mimetype, file.is_streamed) == ("text/csv", True)
+    rows = read_csv(file.text)
+    assert [each["title"] for each in rows] == [
+        "Role changed from user to admin",
+        "Role changed from admin to user",
+        "Role changed from user to admin",
+    ]
+    assert {(each["actor"], each["account"]) for each in rows} == {(boss.email, ada.email)}
+    lines = [orjson.loads(line) for line in download(desk, links[1]).data.splitlines()]
+    assert [str(each["id"]) for each in lines] == [each["id"] for each in rows]
+    assert [orjson.loads(each["data"]) for each in rows] == [each["data"] for each in lines]
+
+
+def test_csv_without_entries_has_only_the_columns(desk: Pages) -> None:
+    [columns] = download(desk, f"{EVENTS}.csv?target=door:17").text.splitlines()
+    assert columns.startswith('\ufeff"at","title","actor","account","id","type",')
+
+
+def test_download_with_an_invalid_filter_leads_to_the_page_with_the_error(desk: Pages) -> None:
+    found = desk.browser.client.get(f"{EVENTS}.csv?since=soon", base_url=HOST)
+    assert (found.status_code, found.headers["Location"]) == (303, f"{EVENTS}?since=soon")
+
+
+def test_csv_contains_no_formulas(app: Flask, desk: Pages, ada: Person) -> None:
+    """A visitor chooses the user agent that an admin later opens in a spreadsheet."""
+    formula = '=HYPERLINK("https://attacker.example")'
+    log_in(Api(app), ada.email, "wrong", 400, headers={"User-Agent": formula})
+    [row] = read_csv(download(desk, f"{EVENTS}.csv?type=login.failed").text)
+    assert row["user_agent"] == f"'{formula}"
+
+
+@for_each(
+    ("value", "field"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+44 20", "'+44 20"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        (" =1+1", "' =1+1"),
+        ("\t1", "'\t1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ('a";=1+1', 'a";=1+1'),
+        ("a, b", "a, b"),
+        (-1, "-1"),
+        (None, ""),
+    ],
+)
+def test_csv_field_is_a_text_to_a_spreadsheet(value: object, field: str) -> None:
+    line = csv_lines([[value, "next"]]).decode()
+    assert next(csv.reader(StringIO(line, newline=""))) == [field, "next"]
+    assert line.startswith('"')
+
+
+def test_only_admins_download_the_audit_log(app: Flask, ada: Person) -> None:
+    for path in (f"{EVENTS}.csv", f"{EVENTS}.jsonl"):
+        Pages(app, ada).get(path, 403)
+        assert "/sign-in" in Pages(app).browser.client.get(path, base_url=HOST).headers["Location"]
+
+
+def test_workspace_owner_filters_the_events_of_the_workspace(
+    app: Flask, garden: Pages, person: MakePerson
+) -> None:
+    bob, eve = person("bob"), person("eve")
+    for member in (bob, eve):
+        join(app, member)
+    garden.post(f"/workspaces/garden/members/{bob.id}", type="guest")
+    found = table_of(garden.get(f"{ACTIVITY}?type=member.updated"))
+    assert "changed the role of bob@example.com" in found
+    assert "added" not in found
+    found = table_of(garden.get(f"{ACTIVITY}?account={eve.email}"))
+    assert "added eve@example.com" in found
+    assert "bob@example.com" not in found
+    groups = dict(options_of(garden.get(ACTIVITY)))
+    assert list(groups) == ["Rejected requests", "Workspaces"]
+    assert "The search is invalid." in garden.get(f"{ACTIVITY}?since=soon", 422)
+    garden.get(f"{ACTIVITY}?type=nothing", 422)
+
+
+def test_workspace_download_has_only_entries_of_the_workspace(
+    app: Flask, garden: Pages, person: MakePerson
+) -> None:
+    bob = person("bob")
+    Pages(app, bob).post("/workspaces/new", name="Orchard")
+    join(app, bob)
+    for query in ("", "?workspace=1", f"?account={bob.email}"):
+        rows = read_csv(download(garden, f"{ACTIVITY}.csv{query}").text)
+        lines = [
+            orjson.loads(line)
+            for line in download(garden, f"{ACTIVITY}.jsonl{query}").data.splitlines()
+        ]
+        types = [each["type"] for each in rows]
+        assert types == [each["type"] for each in lines]
+        assert types == (
+            ["member.added"] if "account" in query else ["workspace.created", "member.added"]
+        )
+        assert len({each["workspace_id"] for each in rows}) == 1
+        for each in (*rows, *lines):
+            assert each.keys() & {"address", "user_agent", "request_id"} == set()
+
+
+def test_workspace_filter_does_not_reveal_who_has_an_account(
+    garden: Pages, person: MakePerson
+) -> None:
+    stranger = person("stranger").email
+    known, unknown = (
+        garden.get(f"{ACTIVITY}?account={email}")
+        .replace(email, "EMAIL")
+        .replace(email.replace("@", "%40"), "EMAIL")
+        for email in (stranger, "nobody@example.com")
+    )
+    assert "No matching events" in known
+    assert known == unknown
+    for format in ("csv", "jsonl"):
+        files = [
+            download(garden, f"{ACTIVITY}.{format}?actor={email}").data
+            for email in (stranger, "nobody@example.com")
+        ]
+        assert files[0] == files[1]
+
+
+@for_each("path", [ACTIVITY, f"{ACTIVITY}.csv", f"{ACTIVITY}.jsonl"])
+def test_only_owners_and_admins_of_the_workspace_see_its_audit_log(
+    app: Flask, garden: Pages, person: MakePerson, path: str
+) -> None:
+    member, admin, stranger = (person(new_name("member")) for _ in range(3))
+    join(app, member).get(path, 403)
+    join(app, admin, "admin").get(path)
+    Pages(app, stranger).get(path, 403)
