@@ -29,7 +29,7 @@ from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.cases import for_each, new_name
 from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST
-from .by_forms import Pages
+from .form_client import FormClient
 
 EVENTS = "/admin/events"
 ACTIVITY = "/workspaces/garden/activity"
@@ -46,23 +46,23 @@ def boss(person: MakePerson) -> Person:
 
 
 @pytest.fixture
-def desk(app: Flask, boss: Person) -> Pages:
+def desk(app: Flask, boss: Person) -> FormClient:
     """Return the browser of an admin."""
-    return Pages(app, boss)
+    return FormClient(app, boss)
 
 
 @pytest.fixture
-def garden(app: Flask, ada: Person) -> Pages:
+def garden(app: Flask, ada: Person) -> FormClient:
     """Return the browser of a workspace's owner."""
-    owner = Pages(app, ada)
-    owner.then("/workspaces/new", name="Garden")
+    owner = FormClient(app, ada)
+    owner.post_and_follow("/workspaces/new", name="Garden")
     return owner
 
 
-def join(app: Flask, member: Person, kind: str = "member") -> Pages:
+def join(app: Flask, member: Person, kind: str = "member") -> FormClient:
     added = ["workspaces", "add", "garden", member.email, "--type", kind]
     assert app.test_cli_runner().invoke(args=added).exit_code == 0
-    return Pages(app, member)
+    return FormClient(app, member)
 
 
 def report(app: Flask, action: Action = ACCOUNT_UNLOCKED, **values: Any) -> None:
@@ -74,7 +74,7 @@ def read_csv(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(StringIO(text.removeprefix("\ufeff"))))
 
 
-def download(pages: Pages, path: str) -> TestResponse:
+def download(pages: FormClient, path: str) -> TestResponse:
     found = pages.browser.client.get(path, base_url=HOST)
     assert "attachment" in found.headers["Content-Disposition"]
     return found
@@ -153,14 +153,14 @@ def test_every_action_has_an_area_and_a_title_for_an_entry_without_data(name: st
 
 
 def test_pages_show_the_titles_of_changes(
-    app: Flask, desk: Pages, boss: Person, ada: Person
+    app: Flask, desk: FormClient, boss: Person, ada: Person
 ) -> None:
     boss.api().patch(f"/admin/accounts/{ada.id}", json={"status": "suspended"})
     account = f"/admin/accounts/{ada.id}"
     for path in (EVENTS, account):
         assert "Account suspended" in table_of(desk.get(path))
     boss.api().patch(account, json={"status": "active"})
-    assert "Account reactivated" in table_of(Pages(app, ada).get("/account/activity"))
+    assert "Account reactivated" in table_of(FormClient(app, ada).get("/account/activity"))
 
 
 def options_of(page: str) -> Iterator[tuple[str, list[str]]]:
@@ -168,7 +168,7 @@ def options_of(page: str) -> Iterator[tuple[str, list[str]]]:
         yield area, re.findall(r">([^<]+)</option>", options)
 
 
-def test_filter_groups_actions_by_area_in_alphabetical_order(desk: Pages) -> None:
+def test_filter_groups_actions_by_area_in_alphabetical_order(desk: FormClient) -> None:
     groups = dict(options_of(desk.get(EVENTS)))
     assert list(groups) == sorted({*AREAS.values()})
     assert sum(map(len, groups.values())) == len(ACTIONS)
@@ -178,7 +178,7 @@ def test_filter_groups_actions_by_area_in_alphabetical_order(desk: Pages) -> Non
 
 
 def test_entry_links_to_accounts_workspace_and_target(
-    app: Flask, desk: Pages, garden: Pages, ada: Person, boss: Person
+    app: Flask, desk: FormClient, garden: FormClient, ada: Person, boss: Person
 ) -> None:
     boss.api().patch(f"/admin/accounts/{ada.id}", json={"role": "admin"})
     page = desk.get(f"{EVENTS}?type=account.updated")
@@ -200,7 +200,7 @@ def test_date_range_includes_its_last_day(
     clock.step(days=1)
     second = clock.now().date().isoformat()
     report(app, account_id=ada.id)
-    desk = Pages(app, boss)
+    desk = FormClient(app, boss)
     found = {
         days: table_of(
             desk.get(f"{EVENTS}?type=account.unlocked&since={days[0]}&until={days[1]}")
@@ -211,7 +211,7 @@ def test_date_range_includes_its_last_day(
 
 
 def test_page_takes_the_same_number_of_queries_for_more_rows(
-    app: Flask, desk: Pages, garden: Pages, person: MakePerson
+    app: Flask, desk: FormClient, garden: FormClient, person: MakePerson
 ) -> None:
     counts = []
     for times in (1, 9):
@@ -227,7 +227,7 @@ def test_page_takes_the_same_number_of_queries_for_more_rows(
 
 
 def test_csv_has_the_entries_of_the_filtered_list(
-    app: Flask, desk: Pages, ada: Person, boss: Person, monkeypatch: pytest.MonkeyPatch
+    app: Flask, desk: FormClient, ada: Person, boss: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.audit.service.BATCH_ROWS", 2)
     for role in ("admin", "user", "admin"):
@@ -250,17 +250,17 @@ def test_csv_has_the_entries_of_the_filtered_list(
     assert [orjson.loads(each["data"]) for each in rows] == [each["data"] for each in lines]
 
 
-def test_csv_without_entries_has_only_the_columns(desk: Pages) -> None:
+def test_csv_without_entries_has_only_the_columns(desk: FormClient) -> None:
     [columns] = download(desk, f"{EVENTS}.csv?target=door:17").text.splitlines()
     assert columns.startswith('\ufeff"at","title","actor","account","id","type",')
 
 
-def test_download_with_an_invalid_filter_leads_to_the_page_with_the_error(desk: Pages) -> None:
+def test_download_with_an_invalid_filter_leads_to_the_page_with_the_error(desk: FormClient) -> None:
     found = desk.browser.client.get(f"{EVENTS}.csv?since=soon", base_url=HOST)
     assert (found.status_code, found.headers["Location"]) == (303, f"{EVENTS}?since=soon")
 
 
-def test_csv_contains_no_formulas(app: Flask, desk: Pages, ada: Person) -> None:
+def test_csv_contains_no_formulas(app: Flask, desk: FormClient, ada: Person) -> None:
     """A visitor chooses the user agent that an admin later opens in a spreadsheet."""
     formula = '=HYPERLINK("https://attacker.example")'
     log_in(Api(app), ada.email, "wrong", 400, headers={"User-Agent": formula})
@@ -292,12 +292,15 @@ def test_csv_field_is_a_text_to_a_spreadsheet(value: object, field: str) -> None
 
 def test_only_admins_download_the_audit_log(app: Flask, ada: Person) -> None:
     for path in (f"{EVENTS}.csv", f"{EVENTS}.jsonl"):
-        Pages(app, ada).get(path, 403)
-        assert "/sign-in" in Pages(app).browser.client.get(path, base_url=HOST).headers["Location"]
+        FormClient(app, ada).get(path, 403)
+        assert (
+            "/sign-in"
+            in FormClient(app).browser.client.get(path, base_url=HOST).headers["Location"]
+        )
 
 
 def test_workspace_owner_filters_the_events_of_the_workspace(
-    app: Flask, garden: Pages, person: MakePerson
+    app: Flask, garden: FormClient, person: MakePerson
 ) -> None:
     bob, eve = person("bob"), person("eve")
     for member in (bob, eve):
@@ -316,10 +319,10 @@ def test_workspace_owner_filters_the_events_of_the_workspace(
 
 
 def test_workspace_download_has_only_entries_of_the_workspace(
-    app: Flask, garden: Pages, person: MakePerson
+    app: Flask, garden: FormClient, person: MakePerson
 ) -> None:
     bob = person("bob")
-    Pages(app, bob).post("/workspaces/new", name="Orchard")
+    FormClient(app, bob).post("/workspaces/new", name="Orchard")
     join(app, bob)
     for query in ("", "?workspace=1", f"?account={bob.email}"):
         rows = read_csv(download(garden, f"{ACTIVITY}.csv{query}").text)
@@ -338,7 +341,7 @@ def test_workspace_download_has_only_entries_of_the_workspace(
 
 
 def test_workspace_filter_does_not_reveal_who_has_an_account(
-    garden: Pages, person: MakePerson
+    garden: FormClient, person: MakePerson
 ) -> None:
     stranger = person("stranger").email
     known, unknown = (
@@ -359,9 +362,9 @@ def test_workspace_filter_does_not_reveal_who_has_an_account(
 
 @for_each("path", [ACTIVITY, f"{ACTIVITY}.csv", f"{ACTIVITY}.jsonl"])
 def test_only_owners_and_admins_of_the_workspace_see_its_audit_log(
-    app: Flask, garden: Pages, person: MakePerson, path: str
+    app: Flask, garden: FormClient, person: MakePerson, path: str
 ) -> None:
     member, admin, stranger = (person(new_name("member")) for _ in range(3))
     join(app, member).get(path, 403)
     join(app, admin, "admin").get(path)
-    Pages(app, stranger).get(path, 403)
+    FormClient(app, stranger).get(path, 403)
