@@ -9,7 +9,19 @@ from .assets import version
 from .cookies import theme, theme_cookie
 from .forms import form_state
 from .links import link_to
-from .texts import _, _n, language, mark, number, zone_of
+from .texts import (
+    DAY,
+    DAY_AND_TIME,
+    MONTHS,
+    _,
+    _n,
+    format_day,
+    format_time,
+    language,
+    mark,
+    number,
+    zone_of,
+)
 
 
 def asset(name: str) -> str:
@@ -43,15 +55,32 @@ def skipped(count: int, reasons: Iterable[str]) -> str:
     return _n("One skipped ({why})", "{n} skipped ({why})", count, why=why)
 
 
+def percent(part: int, whole: int) -> str:
+    return _("{n}%", n=round(100 * part / max(whole, 1)))
+
+
 def iso(value: datetime | str) -> str:
     return _read(value).astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def moment(value: datetime | str) -> str:
+def moment(value: datetime | str, style: str = "") -> str:
     """Format a time in the account's time zone, or in UTC; a script converts UTC to local time."""
     known = zone()
-    shown = _read(value).astimezone(known or UTC).strftime("%-d %b %Y, %H:%M")
-    return shown if known else f"{shown} UTC"
+    local = _read(value).astimezone(known or UTC)
+    if style == "day":
+        return format_day(local)
+    return format_time(local) if known else f"{format_time(local)} UTC"
+
+
+def time_format() -> dict[str, str]:
+    """Return what the script needs to format times as the server does."""
+    known = zone()
+    return {
+        "zone": known.key if known else "",
+        "months": " ".join(_(month) for month in MONTHS),
+        "day": _(DAY),
+        "time": _(DAY_AND_TIME),
+    }
 
 
 def zone() -> ZoneInfo | None:
@@ -73,8 +102,10 @@ GLOBALS = {
     "chosen_theme": theme,
     "form_state": form_state,
     "language": language,
+    "percent": percent,
     "skipped": skipped,
     "theme_cookie": theme_cookie,
+    "time_format": time_format,
     "url": url,
 }
 FILTERS = {"iso": iso, "moment": moment, "number": number}

@@ -6,7 +6,7 @@ English texts are in the code and templates. A translation is a file,
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from gettext import NullTranslations, translation
 from pathlib import Path
@@ -20,7 +20,7 @@ from ..accounts.models import SUSPENDED
 from ..accounts.service import Accounts
 from ..auth import errors as auth
 from ..auth.caller import known_caller
-from ..core.context import current_frontdesk, service
+from ..core.context import service
 from ..core.errors import Problem, TooManyRequests, Unavailable
 from ..core.types import JsonObject
 from ..delivery.mail.templates import Templates
@@ -51,6 +51,37 @@ def number(value: int) -> str:
 def mark(text: str) -> str:
     """Mark a text for translators; `_` translates it where it is shown."""
     return text
+
+
+MONTHS = (
+    mark("Jan"),
+    mark("Feb"),
+    mark("Mar"),
+    mark("Apr"),
+    mark("May"),
+    mark("Jun"),
+    mark("Jul"),
+    mark("Aug"),
+    mark("Sep"),
+    mark("Oct"),
+    mark("Nov"),
+    mark("Dec"),
+)
+DAY = mark("{day} {month} {year}")
+DAY_AND_TIME = mark("{date}, {time}")
+
+
+def format_day(day: date) -> str:
+    return _(DAY, day=day.day, month=_(MONTHS[day.month - 1]), year=day.year)
+
+
+def format_day_of_year(day: date) -> str:
+    return _("{day} {month}", day=day.day, month=_(MONTHS[day.month - 1]))
+
+
+def format_time(at: datetime) -> str:
+    """Format a time of the reader's time zone, with its day."""
+    return _(DAY_AND_TIME, date=format_day(at), time=at.strftime("%H:%M"))
 
 
 def language() -> str:
@@ -213,7 +244,7 @@ def _inactive_message(problem: Problem) -> Markup:
     if account is not None and account.status != SUSPENDED:
         text = _("Your account is not active.")
     elif until is not None:
-        text = _("Your account is suspended until {day}.", day=_day(until, zone_of(account)))
+        text = _("Your account is suspended until {day}.", day=_last_day(until, zone_of(account)))
     else:
         text = _("Your account is suspended.")
     contact = service(Templates).brand.SUPPORT_EMAIL
@@ -221,10 +252,9 @@ def _inactive_message(problem: Problem) -> Markup:
     return Markup("{} {}").format(text, help_text)
 
 
-def _day(moment: datetime, zone: ZoneInfo | None) -> str:
-    local = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(zone or UTC)
-    is_this_year = local.year == current_frontdesk.clock.now().year
-    return local.strftime("%-d %b" if is_this_year else "%-d %b %Y")
+def _last_day(moment: datetime, zone: ZoneInfo | None) -> str:
+    end = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return format_day(end.astimezone(zone or UTC))
 
 
 def zone_of(account: object) -> ZoneInfo | None:

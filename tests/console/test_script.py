@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from ..conftest import only_on
 from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells
-from ..rigs.console.site import Visitor, Visitors
+from ..rigs.console.site import Site, Visitor, Visitors
 
 # These tests do not use the database.
 pytestmark = only_on("sqlite")
@@ -71,6 +73,19 @@ def test_times_are_shown_in_the_browser_time_zone(page: Page) -> None:
         written,
     )
     expect(time).to_contain_text(there)
+
+
+@in_cells(WIDE)
+def test_time_is_the_same_with_and_without_script(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada", time_zone="America/New_York")
+    texts = []
+    for cell in (WIDE, Cell(1280, False, "light")):
+        visitor = visitors(ada, cell=cell)
+        visitor.open("/security/sessions")
+        texts.append(visitor.page.locator("time:not([data-style])").last.inner_text())
+    with_script, without = texts
+    assert with_script == without
+    assert re.fullmatch(r"\d+ [A-Z][a-z]{2} \d{4}, \d\d:\d\d", without)
 
 
 @SCRIPTED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +17,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.console import texts
+from app.console.page_globals import percent
 from scripts.texts import TEMPLATE, extract
 
 from ..conftest import MakeApp, MakePerson
@@ -120,6 +122,22 @@ def test_language_of_the_account_has_priority(
     browser = CookieBrowser(app)
     browser.sign_in(ada)
     assert "Posteingang" in ask(app, "GET", "/dashboard", browser.cookie).text
+
+
+def test_numbers_and_days_have_the_format_of_the_language(app: Flask, translations: Path) -> None:
+    german = {
+        "1,000": "1.000",
+        "{n}%": "{n}\u00a0%",
+        "{day} {month} {year}": "{day}. {month} {year}",
+    }
+    write(translations, "de", {**german, "Dec": "Dez."})
+    formatted = {}
+    for language in ("en", "de"):
+        with app.test_request_context(headers={"Accept-Language": language}):
+            day = texts.format_day(date(2026, 12, 5))
+            formatted[language] = [texts.number(2_000_033), percent(1, 3), day]
+    assert formatted["en"] == ["2,000,033", "33%", "5 Dec 2026"]
+    assert formatted["de"] == ["2.000.033", "33\u00a0%", "5. Dez. 2026"]
 
 
 def test_every_text_of_these_pages_is_in_the_catalog(

@@ -98,10 +98,10 @@ def long_visits(
         yield PageVisits(browser, lengthen(World(site)))
 
 
-@pytest.mark.parametrize("looked_at", ALL_PAGES, ids=[page.name for page in ALL_PAGES])
-def test_page_fits_every_width(long_visits: PageVisits, looked_at: Page) -> None:
-    visitor = long_visits.visitor(looked_at, WIDE)
-    assert visitor.open(long_visits.path(looked_at)).status == looked_at.status
+@pytest.mark.parametrize("listed_page", ALL_PAGES, ids=[page.name for page in ALL_PAGES])
+def test_page_fits_every_width(long_visits: PageVisits, listed_page: Page) -> None:
+    visitor = long_visits.visitor(listed_page, WIDE)
+    assert visitor.open(long_visits.path(listed_page)).status == listed_page.status
     page = visitor.page
     found = _errors_by_width(page)
     if page.evaluate(_OPEN_DETAILS):

@@ -1,6 +1,6 @@
 """The overview for admins: open problems, and sign-ins and new accounts of the last days."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from ...doctor.checks import LONGEST_WAIT, QUICK, findings
 from ..navigation import ADMINS
 from ..page_globals import zone
 from ..pages import render_page
+from ..texts import DAY_AND_TIME, _, format_day_of_year
 
 DAYS = 14
 SIGN_IN, FAILED_SIGN_IN, ACCOUNT_CREATED = "login.succeeded", "login.failed", "account.created"
@@ -68,18 +69,22 @@ def _points(history: EventHistory, now: datetime, *names: str) -> Iterator[tuple
     """Yield the numbers of each day, or of each hour if the history is short."""
     here = zone() or UTC
     by_hour = not history.is_complete and now - history.since < _HOURLY_BELOW
-    shape = "%-d %b, %H:00" if by_hour else "%-d %b"
+    format_label: Callable[[datetime], str] = _hour if by_hour else format_day_of_year
     step = timedelta(hours=1) if by_hour else _DAY
     sums: dict[str, list[int]] = {}
     at = history.since.astimezone(here)
     while at.astimezone(UTC) <= now:
-        sums.setdefault(at.strftime(shape), [0] * len(names))
+        sums.setdefault(format_label(at), [0] * len(names))
         at += step
-    sums.setdefault(now.astimezone(here).strftime(shape), [0] * len(names))
+    sums.setdefault(format_label(now.astimezone(here)), [0] * len(names))
     for hour, counts in history.hours.items():
-        point = sums.get(hour.astimezone(here).strftime(shape))
+        point = sums.get(format_label(hour.astimezone(here)))
         for index, name in enumerate(names):
             if point is not None:
                 point[index] += counts.get(name, 0)
     for label, point in sums.items():
         yield (label, *point)
+
+
+def _hour(at: datetime) -> str:
+    return _(DAY_AND_TIME, date=format_day_of_year(at), time=at.strftime("%H:00"))
