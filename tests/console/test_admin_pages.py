@@ -10,10 +10,11 @@ import orjson
 import pytest
 from werkzeug.test import TestResponse
 
+from app.accounts.service import Accounts
 from app.administration.search import estimate
-from app.audit.history import count_by_hour
+from app.audit.history import count_by_hour, count_rows_by_hour
 from app.core.audit_log.models import AuditEntry
-from app.core.context import current_frontdesk
+from app.core.context import current_frontdesk, service
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.delivery.outbox.statistics import count_backlog, count_recent
 from app.testing.database import noted_queries
@@ -118,6 +119,25 @@ def test_events_are_counted_by_hour(world: World) -> None:
         newest = count_by_hour(session, ["login.failed"], since, most=2)
         assert not newest.is_complete
         assert newest.since > since
+
+
+def test_new_accounts_are_counted_with_imported_ones(world: World) -> None:
+    app = world.site.app
+    with app.app_context():
+        session, now = current_frontdesk.session, current_frontdesk.clock.now()
+        accounts, since = service(Accounts), now - timedelta(days=1)
+        column = accounts.model.created_at
+        before = count_rows_by_hour(session, column, "created", since).total("created")
+        hour = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3)
+        for number, at in enumerate((hour, hour + timedelta(minutes=59), since - timedelta(1))):
+            imported = accounts.create(f"imported{number}@example.com", None)
+            imported.created_at = at
+        session.commit()
+        found = count_rows_by_hour(session, column, "created", since)
+        assert found.total("created") == before + 2
+        assert found.hours[hour]["created"] == 2
+        assert not count_rows_by_hour(session, column, "created", since, most=2).is_complete
+    assert "The last 14 days, with imported accounts." in main_of(world, "/admin")
 
 
 def test_few_accounts_are_counted(world: World) -> None:

@@ -8,7 +8,7 @@ from flask import Response
 
 from ...accounts.service import Accounts
 from ...administration.search import estimate
-from ...audit.history import EventHistory, count_by_hour
+from ...audit.history import EventHistory, count_by_hour, count_rows_by_hour
 from ...audit.settings import AuditSettings
 from ...auth.decorators import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
@@ -35,9 +35,11 @@ def admin_home_page() -> Response:
     queue = count_backlog(session)
     age = now - queue.oldest if queue.oldest else timedelta()
     ended = count_recent(session, now - _DAY)
-    history = count_by_hour(
-        session, (SIGN_IN, FAILED_SIGN_IN, ACCOUNT_CREATED), _start_of_first_day(now)
-    )
+    start = _start_of_first_day(now)
+    history = count_by_hour(session, (SIGN_IN, FAILED_SIGN_IN), start)
+    model = service(Accounts).model
+    # Imported accounts have no event.
+    created = count_rows_by_hour(session, model.created_at, ACCOUNT_CREATED, start)
     found = findings(QUICK)
     return render_page(
         "admin/home.html",
@@ -46,14 +48,18 @@ def admin_home_page() -> Response:
         is_late=age > LONGEST_WAIT,
         ended=ended,
         findings=sorted(found, key=lambda each: each.level != "fault"),
-        accounts=estimate(session, service(Accounts).model),
+        accounts=estimate(session, model),
         history=history,
-        # The first day in the filter of the events.
-        since=history.since.astimezone(zone() or UTC).date().isoformat(),
+        since=_first_day(history),
+        created_history=created,
+        created_since=_first_day(created),
         has_audit_log=current_frontdesk.settings.of(AuditSettings).EVENTS,
         sign_ins=list(_points(history, now, SIGN_IN, FAILED_SIGN_IN)),
-        created=list(_points(history, now, ACCOUNT_CREATED)),
-        totals={name: history.total(name) for name in (SIGN_IN, FAILED_SIGN_IN, ACCOUNT_CREATED)},
+        created=list(_points(created, now, ACCOUNT_CREATED)),
+        totals={
+            **{name: history.total(name) for name in (SIGN_IN, FAILED_SIGN_IN)},
+            ACCOUNT_CREATED: created.total(ACCOUNT_CREATED),
+        },
         names=(SIGN_IN, FAILED_SIGN_IN, ACCOUNT_CREATED),
     )
 
@@ -63,6 +69,11 @@ def _start_of_first_day(now: datetime) -> datetime:
     here = now.astimezone(zone() or UTC)
     first = (here - (DAYS - 1) * _DAY).replace(hour=0, minute=0, second=0, microsecond=0)
     return first.astimezone(UTC)
+
+
+def _first_day(history: EventHistory) -> str:
+    """Return the first counted day, for the filter of a list."""
+    return history.since.astimezone(zone() or UTC).date().isoformat()
 
 
 def _points(history: EventHistory, now: datetime, *names: str) -> Iterator[tuple[Any, ...]]:
