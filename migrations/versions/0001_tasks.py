@@ -1,4 +1,4 @@
-"""Tasks, and the table of the state store."""
+"""Tasks, and the keystore for those who keep it in the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts, for the service and for applications without an accounts table."""
+"""Accounts: a table for the service, and for a host that has none yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notifications, the inbox and deliveries."""
+"""Notifications, the inbox, and what is to be delivered."""
 
 from __future__ import annotations
 

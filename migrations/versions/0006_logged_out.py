@@ -1,4 +1,4 @@
-"""The time of the last sign-out of an account."""
+"""A logout on the account's row, so that it outlives the keystore's memory."""
 
 from __future__ import annotations
 

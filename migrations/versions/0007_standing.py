@@ -1,4 +1,4 @@
-"""Stored delivery counts of broadcasts, for fast lists."""
+"""How a broadcast stood when it was last counted, so that a page of them need not count them all."""
 
 from __future__ import annotations
 

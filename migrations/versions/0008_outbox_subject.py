@@ -1,4 +1,4 @@
-"""The subject of an outgoing message by name, instead of a foreign key."""
+"""What a message in the outbox is about is named, and no longer referred to by a foreign key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLE = "frontdesk_outgoing_messages"
 INDEX = "ix_frontdesk_outgoing_messages_subject"
 OLD_INDEX = "ix_frontdesk_outgoing_messages_notification_id"
 OLD_KEY = "fk_frontdesk_outgoing_messages_notification_id"
-# SQLite can drop a foreign key only by copying the table.
+# SQLite cannot drop a foreign key but by copying the table: a row for each message.
 COPIED = {"sqlite_autoincrement": True}
 
 
@@ -38,7 +38,7 @@ def downgrade() -> None:
     op.execute("ALTER TABLE frontdesk_notifications RENAME COLUMN counts TO standing")
     op.drop_index(INDEX, TABLE)
     op.add_column(TABLE, sa.Column("notification_id", Id, nullable=True))
-    # Messages with other subjects are kept without a subject until they are sent.
+    # What is about anything else is kept until it is sent, as what is about nothing.
     op.execute(
         "UPDATE frontdesk_outgoing_messages SET notification_id = subject_id"
         " WHERE subject_kind = 'notification'"

@@ -1,4 +1,4 @@
-"""Identities at identity providers, by issuer and subject."""
+"""Who signs in to an account through an identity provider, by issuer and subject."""
 
 from __future__ import annotations
 

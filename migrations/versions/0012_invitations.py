@@ -1,4 +1,4 @@
-"""Invitations to workspaces, and the account whose quota a workspace uses."""
+"""Invitations into a workspace, and whom a workspace counts against."""
 
 from __future__ import annotations
 

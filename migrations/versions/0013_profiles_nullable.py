@@ -1,4 +1,4 @@
-"""Nullable profile columns: the application's schema decides which properties are required."""
+"""What a profile must have is said by the application's schema, and no longer by the table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # The earlier version needs values: an empty text, and a date on which no user was born.
+    # The version before has no profile without them: nothing is said, and nobody's day of birth.
     for name in COLUMNS:
         empty = "0001-01-01" if name == "date_of_birth" else ""
         op.execute(f"UPDATE frontdesk_profiles SET {name} = '{empty}' WHERE {name} IS NULL")
@@ -32,8 +32,8 @@ def downgrade() -> None:
 
 
 def change(*, nullable: bool) -> None:
-    """Alter the columns. SQLite copies the table, so the highest id is stored again afterwards;
-    PostgreSQL changes only its catalog, and reads the rows in a downgrade."""
+    """SQLite copies the table, which loses the highest id that a row has had; PostgreSQL writes
+    nothing but its catalogue, and reads the rows on the way down."""
     connection = op.get_bind()
     is_sqlite = connection.dialect.name == "sqlite"
     last = "SELECT seq FROM sqlite_sequence WHERE name = 'frontdesk_profiles'"

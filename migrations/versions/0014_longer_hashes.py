@@ -1,4 +1,4 @@
-"""Longer column for imported password hashes."""
+"""Room for the password hashes that accounts bring along from elsewhere."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ branch_labels = None
 depends_on = None
 
 
-# The columns of the service's table before this migration.
-SERVICE_COLUMNS = {
+# The service's own table, as it is before this step.
+OURS = {
     *("id", "email", "password_hash", "status", "role", "phone", "last_login_date"),
     *("current_workspace_id", "created_at", "tokens_valid_from", "logged_out_at"),
 }
@@ -25,14 +25,14 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     if is_to_change(255):
-        # Longer hashes do not fit the earlier version: their owners reset the password.
+        # The version before has no room for them; their owners ask for a new password.
         op.execute("UPDATE accounts SET password_hash = NULL WHERE length(password_hash) > 128")
     change(255, 128)
 
 
 def change(before: int, after: int) -> None:
-    """Alter the columns. SQLite copies the table, so the highest id is stored again afterwards;
-    PostgreSQL changes only its catalog, and reads the rows in a downgrade."""
+    """SQLite copies the table, which loses the highest id that a row has had; PostgreSQL writes
+    nothing but its catalogue, and reads the rows on the way down."""
     if not is_to_change(before):
         return
     is_sqlite = op.get_context().dialect.name == "sqlite"
@@ -61,4 +61,4 @@ def is_to_change(length: int) -> bool:
     columns = {column["name"]: column["type"] for column in inspector.get_columns("accounts")}
     if getattr(columns.get("password_hash"), "length", None) != length:
         return False
-    return connection.dialect.name != "sqlite" or columns.keys() == SERVICE_COLUMNS
+    return connection.dialect.name != "sqlite" or columns.keys() == OURS

@@ -1,4 +1,4 @@
-"""Accounts with an unverified email address; existing accounts are verified."""
+"""Accounts whose address is still to be proven; unset for all that are there."""
 
 from __future__ import annotations
 

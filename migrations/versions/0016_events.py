@@ -1,4 +1,4 @@
-"""Audit log, without foreign keys: entries remain when rows that they name are deleted."""
+"""Who did what: a row for each deed, without foreign keys, so that it outlives what it names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Suspensions with an end date, and indexes for the search of accounts.
+"""Suspensions that end by themselves, and what administrators search accounts by.
 
-The indexes are for the service's table; an application adds indexes to its own table (docs/administration.md). On
-PostgreSQL, the indexes are created concurrently, outside of a transaction: an interrupted run creates them again.
+The indexes are for the service's own table; a host adds to its own what it needs (docs/administration.md). On
+PostgreSQL they are made while others write, outside of any transaction: what was broken off is made anew.
 """
 
 from __future__ import annotations

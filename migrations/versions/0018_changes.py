@@ -1,4 +1,4 @@
-"""Locale and time zone of accounts, changes of email address, and account deletion."""
+"""Where an account's owner lives and what they read, changes of their address, and their going."""
 
 from __future__ import annotations
 

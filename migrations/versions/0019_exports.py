@@ -1,4 +1,4 @@
-"""Data exports of accounts."""
+"""Copies that accounts have asked for, of all that is held of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions."""
+"""Sign-ins as rows, which can be listed and ended."""
 
 from __future__ import annotations
 

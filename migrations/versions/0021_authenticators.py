@@ -1,4 +1,4 @@
-"""Authenticators, recovery codes and trusted devices (MFA)."""
+"""Second factors: authenticators, recovery codes, and devices that are not asked for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A random id of the installation, for the Message-IDs of broadcasts."""
+"""A random id of this installation, from which the Message-IDs of broadcasts are derived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large broadcasts, for which a worker stores the rows of recipients."""
+"""Large broadcasts whose receivers' rows are stored by a worker."""
 
 from __future__ import annotations
 

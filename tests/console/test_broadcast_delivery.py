@@ -226,7 +226,7 @@ def test_numbers_of_the_overview_lead_to_their_lists(world: World) -> None:
         "/admin/deliveries?reason=550+no+such+mailbox",
         "/admin/events?type=login.failed&since=",
         "/admin/events?type=login.succeeded&since=",
-        "/admin/events?type=account.created&since=",
+        "/admin/accounts?created_after=",
     ):
         assert f'href="{path}' in main, path
         found = main.partition(f'href="{path}')[2].partition('"')[0]
