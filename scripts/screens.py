@@ -33,7 +33,7 @@ CONSOLE = {
     "broadcast": "1280-script-light",
     "sign-in": "360-script-dark",
 }
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 
 
 def main() -> None:

@@ -49,7 +49,11 @@ def orders() -> Response:
 
 
 @frontdesk.console.page(
-    "sending", title="To be sent", icon="send", section="Administration", roles=("admin", "root")
+    "sending",
+    title="Orders to send",
+    icon="send",
+    section="Administration",
+    roles=("admin", "root"),
 )
 @active_account_required
 @roles_required("admin", "root")

@@ -37,20 +37,18 @@ def order(app: Flask, account: Person, article: str) -> None:
         db.session.commit()
 
 
-def test_a_customer_sees_their_orders_beside_the_inbox(
-    app: Flask, frontdesk: Kit, signed_in: SignedIn
-) -> None:
+def test_customer_sees_own_orders(app: Flask, frontdesk: Kit, signed_in: SignedIn) -> None:
     ada, bob = frontdesk.account("ada"), frontdesk.account("bob")
     order(app, ada, "A kettle")
     page = signed_in(ada).get("/desk/orders").text
     assert "A kettle" in page
     assert "The Shop" in page
     assert 'href="/desk/dashboard"' in page
-    assert "To be sent" not in page
+    assert "Orders to send" not in page
     assert "A kettle" not in signed_in(bob).get("/desk/orders").text
 
 
-def test_an_admin_sends_an_order_and_its_customer_is_told(
+def test_admin_marks_an_order_as_sent_and_the_customer_is_notified(
     app: Flask, frontdesk: Kit, signed_in: SignedIn
 ) -> None:
     ada, boss = frontdesk.account("ada"), frontdesk.account("boss", role="admin")
@@ -58,11 +56,11 @@ def test_an_admin_sends_an_order_and_its_customer_is_told(
     desk = signed_in(boss)
     assert "A kettle" in desk.get("/desk/sending").text
     assert desk.post("/desk/sending/1", headers=OWN).status_code == 303
-    assert "Nothing queued" in desk.get("/desk/sending").text
+    assert "No orders to send" in desk.get("/desk/sending").text
     assert "We have sent you: A kettle." in signed_in(ada).get("/desk/dashboard").text
 
 
-def test_nobody_else_gets_in(app: Flask, frontdesk: Kit, signed_in: SignedIn) -> None:
+def test_only_admins_send_orders(app: Flask, frontdesk: Kit, signed_in: SignedIn) -> None:
     ada = frontdesk.account("ada")
     order(app, ada, "A kettle")
     asked = app.test_client().get("/desk/orders")

@@ -190,7 +190,7 @@ def _entry(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) ->
             text,
             who=_strong(_who(item, emails)),
             account=_strong(account),
-            invited=_strong(email or _("a deleted invitation")),
+            invited=_strong(email or _("an unknown address")),
             what=_change(item["data"]),
         ),
     )
