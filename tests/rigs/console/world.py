@@ -77,7 +77,7 @@ class World:
         self.adas.post(f"/workspaces/{TEAM}/invitations", 201, json=invited)
         for title, message in MESSAGES:
             self.last_sent = self.send(title, message, to=[self.ada.id])
-        self.last_sent = self.send("For everyone", "By mail too.", "email")
+        self.last_sent = self.send("For everyone", "This message is also sent by email.", "email")
         self.adas.patch(f"/notifications/{self.last_sent['id']}/mark")
         for agent in _AGENTS:
             browser = CookieBrowser(self.site.app)
