@@ -1,4 +1,4 @@
-# The commands of the guide, for Frontdesk's tables in the application's own migration history.
+# The commands of the guide, for Frontdesk's tables in the application's migration history.
 set -e
 
 flask --app app db init

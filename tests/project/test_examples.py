@@ -166,7 +166,7 @@ with app.app_context():
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-@pytest.mark.parametrize("steps", ["own-history.sh", "history-beside.sh"])
+@pytest.mark.parametrize("steps", ["own-history.sh", "separate-history.sh"])
 def test_commands_of_the_guide_keep_the_rows_of_an_existing_table(
     python: str, tmp_path: Path, steps: str, database: str
 ) -> None:
@@ -186,8 +186,8 @@ def test_commands_of_the_guide_keep_the_rows_of_an_existing_table(
         assert output.returncode == 0, output.stdout + output.stderr
         *before, last = output.stdout.strip().splitlines()
         assert "0 errors" in last, output.stdout
-        if steps == "history-beside.sh":
-            assert "the database lacks users.created_at" in "\n".join(before)
+        if steps == "separate-history.sh":
+            assert "The database lacks users.created_at" in "\n".join(before)
         after = run("-c", _AFTER, python=python, cwd=folder, DATABASE_URL=url)
     assert after.split("\n")[-2] == f"{_ROWS} {_ROWS} {{'active'}} {{'user'}}"
 

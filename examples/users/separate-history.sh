@@ -1,4 +1,4 @@
-# The commands of the guide, for Frontdesk's migration history next to the application's own.
+# The commands of the guide, for a migration history of Frontdesk that is separate from the application's.
 set -e
 
 flask --app app db init
@@ -14,10 +14,10 @@ sed -i 's|^\[alembic\]$|&\nversion_locations = %(here)s/versions flask_frontdesk
 # [end]
 
 # [steps]
-flask --app app db revision --head base --branch-label shop -m "The tables as they are" \
+flask --app app db revision --head base --branch-label shop -m "Existing tables" \
   --version-path migrations/versions
 flask --app app db upgrade heads
-flask --app app frontdesk doctor || true # names the columns that users still lacks
+flask --app app frontdesk doctor || true # lists the columns missing from users
 flask --app app db migrate --head shop@head -m "Add the columns of an account"
 flask --app app db upgrade heads
 flask --app app frontdesk doctor
