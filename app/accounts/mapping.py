@@ -7,7 +7,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.hybrid import hybrid_property
 
 from ..core.types import AccountModel
-from .models import DELETING, PENDING, SUSPENDED, AccountLike, asked_of
+from .models import DELETING, PENDING, SUSPENDED, AccountLike, queried_attributes
 
 _MOMENT = "Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)"
 # Columns that an older application may have under another name or of another type.
@@ -28,14 +28,14 @@ def how_to_map(model: AccountModel) -> str | None:
         lines = [_NEW.get(name) or _AS_ANOTHER.format(name=name) for name in lacking]
         return (
             f"The account model {model.__name__} lacks {', '.join(lacking)}: add"
-            f" flask_frontdesk.AccountMixin to its bases, or these lines to its body, with the name"
-            f" of a column or a hybrid_property where one is to be named: {'; '.join(lines)}."
+            f" flask_frontdesk.AccountMixin to its bases, or these lines to its body, with the names"
+            f" of your columns or hybrid properties: {'; '.join(lines)}."
         )
-    for name in asked_of(model):
-        if (kind := _unaskable(model, name)) is not None:
+    for name in queried_attributes(model):
+        if (kind := _unselectable(model, name)) is not None:
             return (
-                f"{model.__name__}.{name} is a {kind}, which no database can be asked for: make it"
-                " a hybrid_property with an expression, or a synonym."
+                f"{model.__name__}.{name} is a {kind}, which a query cannot select: make it a"
+                " hybrid_property with an expression, or a synonym."
             )
     return None
 
@@ -47,8 +47,8 @@ def how_to_store_status(model: AccountModel) -> str | None:
         return None
     return (
         f"{model.__name__}.status does not return what Frontdesk writes to it: {', '.join(lost)}."
-        " An account with such a status could never sign in again. Add a column next to the yes or"
-        " no, here called active: other_status: Mapped[str | None] = mapped_column(String(50)); in"
+        " An account with such a status could never sign in again. Add a column next to your boolean"
+        " one, here called active: other_status: Mapped[str | None] = mapped_column(String(50)); in"
         ' the getter: return "active" if self.active else self.other_status or "inactive"; in the'
         ' setter: self.active = status == "active"; self.other_status = None if self.active else'
         " status (docs/cookbook/column-mapping.md)."
@@ -83,12 +83,12 @@ def how_to_name_the_key(model: AccountModel) -> str | None:
         return None
     name = inspect(model).get_property_by_column(key).key
     return (
-        f"{model.__name__}.id is not its key, which Frontdesk's tables refer to: add"
+        f"{model.__name__}.id is not its primary key, to which Frontdesk's tables refer: add"
         f' id = synonym("{name}").'
     )
 
 
-def _unaskable(model: AccountModel, name: str) -> str | None:
+def _unselectable(model: AccountModel, name: str) -> str | None:
     found = getattr(model, name)
     try:
         select(found)

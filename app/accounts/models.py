@@ -44,7 +44,7 @@ OPTIONAL = (*_OPTIONAL_MOMENTS, "locale", "time_zone")
 MOMENTS = (*_OPTIONAL_MOMENTS, "created_at", "tokens_valid_from", "logged_out_at")
 
 
-def asked_of(model: AccountModel) -> list[str]:
+def queried_attributes(model: AccountModel) -> list[str]:
     """Return the names of the columns that Frontdesk reads from this model."""
     there = [name for name in OPTIONAL if getattr(model, name, None) is not None]
     return [*AccountLike.__annotations__, *there]

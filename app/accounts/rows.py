@@ -14,7 +14,7 @@ from ..core.db.base import UtcDateTime
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
 from ..core.types import AccountModel
-from .models import MOMENTS, SUSPENDED, AccountLike, asked_of, is_over
+from .models import MOMENTS, SUSPENDED, AccountLike, is_over, queried_attributes
 
 
 class Credentials(NamedTuple):
@@ -37,7 +37,7 @@ class AccountRows:
         # The names of a row's values, in order.
         self.columns: Sequence[str] = [
             *mapped,
-            *(name for name in asked_of(model) if name not in mapped),
+            *(name for name in queried_attributes(model) if name not in mapped),
         ]
         # Names that a namedtuple cannot have, such as `_secret`, are renamed.
         self._row: Any = namedtuple("AccountRow", self.columns, rename=True)  # type: ignore[misc]

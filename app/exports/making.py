@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Engine, String, cast, inspect, select
 from sqlalchemy.orm import Session
 
-from ..accounts.models import asked_of
+from ..accounts.models import queried_attributes
 from ..auth.schemas import account_read
 from ..core.clock import Clock
 from ..core.data_export import CheckActive, DataSubject, Exporter, ExportReader
@@ -130,7 +130,7 @@ def _write_file(archive: Archive, name: str, content: Any) -> None:
 
 def _account_data(account: object) -> JsonObject:
     """Return all columns that Frontdesk uses and all that the owner may read, without the hash."""
-    names = (name for name in asked_of(type(account)) if name != "password_hash")
+    names = (name for name in queried_attributes(type(account)) if name != "password_hash")
     columns = {name: getattr(account, name) for name in names}
     readable: JsonObject = schema_instance(account_read()).dump(account)
     return {**columns, **readable}
