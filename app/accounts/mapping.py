@@ -28,8 +28,8 @@ def how_to_map(model: AccountModel) -> str | None:
         lines = [_NEW.get(name) or _AS_ANOTHER.format(name=name) for name in lacking]
         return (
             f"The account model {model.__name__} lacks {', '.join(lacking)}: add"
-            f" flask_frontdesk.AccountMixin to its bases, or these lines to its body, with the names"
-            f" of your columns or hybrid properties: {'; '.join(lines)}."
+            f" flask_frontdesk.AccountMixin to its bases, or these lines to its body, with the"
+            f" names of your columns or hybrid properties: {'; '.join(lines)}."
         )
     for name in queried_attributes(model):
         if (kind := _unselectable(model, name)) is not None:
@@ -47,8 +47,9 @@ def how_to_store_status(model: AccountModel) -> str | None:
         return None
     return (
         f"{model.__name__}.status does not return what Frontdesk writes to it: {', '.join(lost)}."
-        " An account with such a status could never sign in again. Add a column next to your boolean"
-        " one, here called active: other_status: Mapped[str | None] = mapped_column(String(50)); in"
+        " An account with such a status could never sign in again. Add a column next to your"
+        " boolean one, here called active: other_status:"
+        " Mapped[str | None] = mapped_column(String(50)); in"
         ' the getter: return "active" if self.active else self.other_status or "inactive"; in the'
         ' setter: self.active = status == "active"; self.other_status = None if self.active else'
         " status (docs/cookbook/column-mapping.md)."
