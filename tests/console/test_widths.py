@@ -52,7 +52,7 @@ _LAYOUT_ERRORS = """
   for (const table of document.querySelectorAll(".table table")) {
     const titles = [...table.tHead.rows[0].cells].filter(isShown);
     const isStacked = box(table.tHead).width <= 1;
-    for (const row of table.tBodies[0].rows) {
+    for (const row of [...table.tBodies[0].rows].filter(isShown)) {
       const cells = [...row.cells].filter(isShown);
       if (isStacked) {
         for (const cell of cells) {
