@@ -173,6 +173,9 @@ class AccountProofs:
     def issue(self, account: AccountLike) -> IssuedProof:
         return self.proofs.issue(self.purpose, account_subject(account))
 
+    def token(self, account: AccountLike) -> str:
+        return self.proofs.token(self.purpose, account_subject(account))
+
     def issue_unusable(self, email: str) -> None:
         """Do the work of a proof for an email address without an account."""
         self.proofs.issue(self.purpose, ProofSubject("unknown", email, (), None))

@@ -106,6 +106,18 @@ def reject_cross_site_requests() -> None:
         service(CookieSessions).cross_site.check(request)
 
 
+@blueprint.before_request
+def restore_kept_form() -> None:
+    """Fill in a form that was sent after the session had ended, once the user is signed in."""
+    # Imported here, because a process may never render a page.
+    from .cookies import KEPT_FORM, read_cookie
+
+    if read_cookie(KEPT_FORM):
+        from .kept_forms import restore_form
+
+        restore_form()
+
+
 @blueprint.after_request
 def add_page_headers(response: Response) -> Response:
     headers = response.headers

@@ -4,6 +4,9 @@ from flask import Response, request
 
 from ..auth.sessions.cookies import is_plain
 
+# A form that was sent after its session had ended (kept_forms.py).
+KEPT_FORM = "fd-kept"
+
 
 def cookie_name(name: str) -> str:
     """Return the name with the prefix `__Host-`.

@@ -21,10 +21,12 @@ from ..auth.sessions.cookie_sessions import CookieSessions
 from ..core.context import find_context, service
 from ..core.errors import Problem
 from ..core.request import request_id
+from ..core.web.paging import own_path
 from ..core.web.problems import handle_http_exception, known_problem
 from .api_calls import report
 from .blueprint import add_page_headers
-from .links import current_path, is_fragment_request, link_to, previous_path, redirect
+from .kept_forms import note_sign_out
+from .links import current_path, has_page, is_fragment_request, link_to, previous_path, redirect
 from .texts import _, message_for
 
 log = logging.getLogger(__name__)
@@ -38,7 +40,7 @@ def handle_problem(problem: Problem) -> Response:
     if isinstance(problem, _SIGN_IN):
         inactive = _find_inactive_account()
         if inactive is None:
-            return _redirect_and_return(".sign_in_page")
+            return note_sign_out(_redirect_and_return(".sign_in_page"), _return_path())
         problem = inactive
     if isinstance(problem, _REAUTHENTICATE):
         return _redirect_and_return(
@@ -100,13 +102,19 @@ def error_page(status: int, text: str, retry_after: str | None = None) -> Respon
 
 def _redirect_and_return(endpoint: str, **values: str | None) -> Response:
     """Redirect to a page that returns to the requested page or to the page of the form."""
-    is_page = request.method == "GET" and not is_fragment_request()
-    return_path = current_path() if is_page else previous_path()
-    path = link_to(endpoint, next=return_path or None, **values)
+    path = link_to(endpoint, next=_return_path() or None, **values)
     if is_fragment_request():
         # A script requested a part of a page, but the target is a whole page.
         return Response(status=401, headers={"HX-Redirect": path})
     return redirect(path)
+
+
+def _return_path() -> str:
+    """Return the path of the requested page or of the page with the form, if it is known."""
+    if request.method == "GET" and not is_fragment_request():
+        return current_path()
+    path = previous_path() or own_path()
+    return path if has_page(path.partition("?")[0]) else ""
 
 
 def handle_unrouted(error: HTTPException) -> Response:

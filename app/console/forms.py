@@ -13,44 +13,73 @@ from markupsafe import Markup
 from ..core.errors import Fault, Problem
 from .texts import _, mark, message_for
 
-_REJECTED = "frontdesk_rejected"
+_SENT = "frontdesk_sent_form"
 
 
 @dataclass(frozen=True)
-class RejectedForm:
-    # The endpoint of the form's action without the name of the blueprint.
+class SentForm:
+    # The endpoint of the form's action without the name of the blueprint, and its path.
     action: str
-    problem: Problem
+    path: str
+    # None for a form that was kept while the user signed in.
+    problem: Problem | None
 
 
 def remember_rejection(problem: Problem) -> None:
-    setattr(request, _REJECTED, RejectedForm(_endpoint_name(request.endpoint or ""), problem))
+    sent = SentForm(endpoint_name(request.endpoint or ""), sent_path(), problem)
+    setattr(request, _SENT, sent)
 
 
-def form_state(action: str) -> FormState:
-    rejected: RejectedForm | None = getattr(request, _REJECTED, None)
-    is_this = rejected is not None and rejected.action == _endpoint_name(action)
-    return FormState(rejected.problem if rejected is not None and is_this else None)
+def show_kept_form(action: str, path: str) -> None:
+    setattr(request, _SENT, SentForm(action, path, None))
 
 
-def _endpoint_name(endpoint: str) -> str:
+def is_form_kept() -> bool:
+    """Return whether the page shows a form that was kept while the user signed in."""
+    sent: SentForm | None = getattr(request, _SENT, None)
+    return sent is not None and sent.problem is None
+
+
+def form_state(action: str, address: str = "") -> FormState:
+    """Return the state of a form. Of several forms with the same action, only the one that sends to
+    `address` is filled in and has errors."""
+    sent: SentForm | None = getattr(request, _SENT, None)
+    if sent is None or sent.action != endpoint_name(action):
+        return FormState(None)
+    if address and address.partition("?")[0] != sent.path:
+        return FormState(None)
+    return FormState(sent.problem, is_kept=sent.problem is None)
+
+
+def sent_path() -> str:
+    return request.root_path + request.path
+
+
+def endpoint_name(endpoint: str) -> str:
     return endpoint.rpartition(".")[2]
 
 
 @dataclass
 class FormState:
     problem: Problem | None
+    is_kept: bool = False
 
     def __post_init__(self) -> None:
         self._shown: set[str] = set()
 
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether the form shows input that was not saved."""
+        return self.is_kept or self.problem is not None
+
     def value(self, name: str, default: object = "") -> Any:
+        default = "" if default is None else default
         if self.problem is None:
-            return "" if default is None else default
+            return request.form.get(name, default) if self.is_kept else default
         return request.form.get(name, "")
 
     def values(self, name: str, default: Any = ()) -> list[Any]:
-        return list(default) if self.problem is None else request.form.getlist(name)
+        return request.form.getlist(name) if self.is_unsaved else list(default)
 
     def error(self, name: str) -> str | None:
         """Return the errors of a field and of the fields within it."""

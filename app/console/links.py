@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
-from flask import Response, request, url_for
+from flask import Response, current_app, request, url_for
 from werkzeug.datastructures import MultiDict
 
 from ..auth.sessions.cookies import own_origin
@@ -84,6 +84,13 @@ def previous_path() -> str:
     return local_path(request.headers.get("Referer", ""))
 
 
+def has_page(path: str) -> bool:
+    """Return whether a GET of the local path opens a page."""
+    adapter = current_app.create_url_adapter(request)
+    own = path.removeprefix(request.root_path)
+    return bool(path) and adapter is not None and adapter.test(own, method="GET")
+
+
 def is_fragment_request() -> bool:
     """Return whether a script requests a part of a page."""
     return "HX-Request" in request.headers and "HX-Boosted" not in request.headers
@@ -105,15 +112,17 @@ class Notice(NamedTuple):
     text: str
     kind: str = "success"
     undo: Undo | None = None
+    # Fills the field of the next page, without being in its URL.
+    email: str = ""
 
 
 def set_notice(
-    response: Response, text: str, kind: str = "success", undo: Undo | None = None
+    response: Response, text: str, kind: str = "success", undo: Undo | None = None, email: str = ""
 ) -> Response:
     """Set the notice for the next page. The cookie holds only a random key, because the text may
     contain an email address."""
     key = secrets.token_urlsafe()
-    value = orjson.dumps([str(text), kind, undo and list(undo)]).decode()
+    value = orjson.dumps([str(text), kind, undo and list(undo), email]).decode()
     try:
         current_frontdesk.keystore.put(f"notice:{key}", value, NOTICE_SECONDS)
     except KeystoreUnavailable:
@@ -134,8 +143,8 @@ def read_notice() -> Notice | None:
         return None
     if value is None:
         return None
-    text, kind, undo = orjson.loads(value)
-    return Notice(text, kind, Undo(*undo) if undo else None)
+    text, kind, undo, *email = orjson.loads(value)
+    return Notice(text, kind, Undo(*undo) if undo else None, *email)
 
 
 def delete_notice(response: Response) -> Response:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from ..auth.caller import known_caller
 from .assets import version
 from .cookies import theme, theme_cookie
-from .forms import form_state
+from .forms import form_state, is_form_kept
 from .links import link_to
 from .texts import (
     DAY,
@@ -101,6 +101,7 @@ GLOBALS = {
     "channel_name": channel_name,
     "chosen_theme": theme,
     "form_state": form_state,
+    "is_form_kept": is_form_kept,
     "language": language,
     "percent": percent,
     "skipped": skipped,

@@ -66,6 +66,14 @@ class Deletion(BasicService):
                 raise InvalidProof
             self.cancel(account)
 
+    def scheduled_by(self, token: str) -> AccountDeletion:
+        """Return the scheduled deletion that the token undoes; raise InvalidProof without one."""
+        account_id, deletes_at = self.proofs.read(token)
+        scheduled = self._scheduled(account_id)
+        if scheduled is None or scheduled.deletes_at.isoformat() != deletes_at:
+            raise InvalidProof
+        return scheduled
+
     def cancel(self, account: AccountLike) -> None:
         """Cancel the deletion within the open transaction."""
         scheduled = self._scheduled(account.id)

@@ -20,6 +20,7 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers, json_response
 from ..workspaces.invitations.schemas import InviterGone, OtherAddress
 from . import schemas
+from .browser import PendingRegistration, set_browser_proof
 from .service import Registration
 from .verification import Verification
 
@@ -52,7 +53,8 @@ def register(json: schemas.RegistrationCreate.Input) -> JsonObject | Response:
     address is verified.
     """
     outcome = service(Registration).register(sign_in_options(), **json)
-    if outcome is None:
+    if isinstance(outcome, PendingRegistration):
+        set_browser_proof(outcome)
         return json_response({"message": "Check your email to finish registering"}, 202)
     return response_payload(outcome)
 

@@ -29,13 +29,11 @@ from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..workspaces.invitations.received import ReceivedInvitations
 from ..workspaces.invitations.schemas import OtherAddress
+from .browser import BROWSER, REGISTRATION, PendingRegistration, RegisteredBrowsers
 from .schemas import RegistrationClosed, RegistrationRefused
 from .verification import VERIFICATION, RegistrationMails, Verification
 
 log = logging.getLogger(__name__)
-
-# The proof of a sign-in that follows a registration.
-REGISTRATION = "registration"
 
 
 @dataclass(eq=False)
@@ -44,6 +42,7 @@ class Registration(BasicService):
     sign_up_policy: SignUpPolicy
     invitations: ReceivedInvitations
     verification: Verification
+    browsers: RegisteredBrowsers
     policy: SignInPolicy
     settings: AuthSettings
 
@@ -59,8 +58,8 @@ class Registration(BasicService):
         password: str,
         invitation: str | None,
         **columns: object,
-    ) -> SignInResult | Challenge | None:
-        """Create an account and sign it in; return None if its email must be verified first.
+    ) -> SignInResult | Challenge | PendingRegistration:
+        """Create an account, and sign it in unless its email must be verified first.
 
         `columns` are further fields of the application's own schema.
         """
@@ -78,13 +77,14 @@ class Registration(BasicService):
             return self._sign_up(email, password, columns, options)
         # The hash takes most of the time, and is computed for every address.
         columns["password_hash"] = self._hash(password)
+        account = None
         # Repeated registrations of one address within a short time are ignored.
         if self.limits.may_mail(email):
             try:
-                self._start_verification(email, columns, is_admitted)
+                account = self._start_verification(email, columns, is_admitted)
             except EmailTaken:
                 log.info("Two concurrent registrations of one email address: the first is emailed")
-        return None
+        return PendingRegistration(self.browsers.issue(email, account))
 
     def _sign_up(
         self, email: str, password: str, columns: JsonObject, options: SignInOptions
@@ -98,7 +98,10 @@ class Registration(BasicService):
                 after_commit(session, lambda: self.verification.send(account))
             return self.policy.admit(account, (REGISTRATION,), options)
 
-    def _start_verification(self, email: str, columns: JsonObject, is_admitted: bool) -> None:
+    def _start_verification(
+        self, email: str, columns: JsonObject, is_admitted: bool
+    ) -> AccountLike | None:
+        """Return the pending account with this request's password, or None if there is none."""
         with transaction(self.session) as session:
             account = self.accounts.find(email)
             if account is None and is_admitted:
@@ -113,9 +116,10 @@ class Registration(BasicService):
                 session.flush()
             else:
                 self._pass_over(email, account)
-                return
+                return None
             pending: AccountLike = account
             after_commit(session, lambda: self.verification.send(pending))
+        return pending
 
     def _pass_over(self, email: str, account: AccountLike | None) -> None:
         """Email the owner of a known or refused address, with the work of a new account."""
@@ -178,15 +182,20 @@ def assemble(context: Context) -> None:
         token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.EMAIL_CODE_EXPIRE_MINUTES),
     )
+    proofs, ids = context.get(Proofs), context.tables.account_ids
     verification = Verification(
         context.basics,
         accounts,
-        AccountProofs(purpose, context.get(Proofs), accounts, context.tables.account_ids),
+        AccountProofs(purpose, proofs, accounts, ids),
         limits,
         mails,
         context.get(OwnerMail),
     )
     context.add(verification)
+    browsers = RegisteredBrowsers(
+        AccountProofs(BROWSER, proofs, accounts, ids), context.get(SignInPolicy)
+    )
+    context.add(browsers)
     keep_days = auth.UNVERIFIED_KEEP_DAYS
     context.contributions.pruners["unverified_accounts"] = lambda: verification.prune(keep_days)
     if auth.REGISTRATION == "closed":
@@ -200,6 +209,7 @@ def assemble(context: Context) -> None:
             context.get(SignUpPolicy),
             context.get(ReceivedInvitations),
             verification,
+            browsers,
             context.get(SignInPolicy),
             auth,
         )

@@ -33,6 +33,10 @@ class Verification(BasicService):
     mails: RegistrationMails
     owner_mail: OwnerMail
 
+    def find(self, token: str) -> AccountLike:
+        """Return the account of an emailed link without a change; raise InvalidProof."""
+        return self.proofs.find(token, None)
+
     def verify(self, token: str, email: str | None) -> None:
         """Verify by a token or code. A link stays valid, so that a second click succeeds."""
         self.mark_verified(self.proofs.find(token, email))

@@ -92,6 +92,12 @@ class Workspaces:
         query = select(Workspace.id, Workspace.name).where(Workspace.id.in_(known_ids))
         return {row[0]: row[1] for row in self.session.execute(query)}
 
+    def by_id(self, workspace_id: int) -> Workspace:
+        workspace = self.session.get(Workspace, workspace_id)
+        if workspace is None:
+            raise WorkspaceNotFound
+        return workspace
+
     def all(self) -> Sequence[Workspace]:
         return self.session.scalars(select(Workspace).order_by(Workspace.id)).all()
 

@@ -6,11 +6,12 @@ import io
 import re
 
 from PIL import Image
-from playwright.sync_api import FilePayload, expect
+from playwright.sync_api import Dialog, FilePayload, expect
 
 from app.extension.frontdesk import Frontdesk
 from app.testing.people import Person
 
+from ..rigs.console.cells import WIDE, in_cells
 from ..rigs.console.site import Site, Visitors
 from ..rigs.console.world import PROFILE
 
@@ -174,3 +175,54 @@ def test_account_is_changed_exported_and_deleted(site: Site, visitors: Visitors)
     page.get_by_label("Your password", exact=True).fill(ada.password)
     page.get_by_role("button", name="Delete my account").click()
     expect(page.get_by_text("Your account will be deleted on")).to_be_visible()
+
+
+def test_form_sent_after_the_session_ended_comes_back(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    her = visitors(ada)
+    her.open("/account")
+    page = her.page
+    page.get_by_label("Phone").fill("+49 30 901820")
+    ada.api().delete("/logout")
+    page.get_by_role("button", name="Save details").click()
+    page.get_by_text("your changes are kept").wait_for()
+    her.picture("sign-in-changes-kept")
+    page.get_by_label("Email").fill(ada.email)
+    page.get_by_label("Password", exact=True).fill(ada.password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_text("You were signed out before your changes were saved.").wait_for()
+    her.picture("account-changes-kept")
+    expect(page.get_by_label("Phone")).to_have_value("+49 30 901820")
+    page.get_by_role("button", name="Save details").click()
+    expect(page.get_by_text("Details saved.")).to_be_visible()
+
+
+@in_cells(WIDE)
+def test_browser_asks_before_unsaved_changes_are_left(site: Site, visitors: Visitors) -> None:
+    her = visitors(site.person("ada"))
+    page, asked = her.page, list[str]()
+    answers = iter((False, True))
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept() if next(answers) else dialog.dismiss()
+
+    page.on("dialog", answer)
+    her.open("/account")
+    # Nothing is changed: no question.
+    page.get_by_role("link", name="Profile").click()
+    page.wait_for_url("**/profile")
+    page.get_by_role("link", name="Account", exact=True).click()
+    page.wait_for_url("**/account")
+    page.get_by_label("Phone").fill("+49 30 901820")
+    page.get_by_role("button", name="Save details").click()
+    expect(page.get_by_text("Details saved.")).to_be_visible()
+    assert asked == []
+    page.get_by_label("Phone").fill("+49 30 901821")
+    page.get_by_role("link", name="Profile").click(no_wait_after=True)
+    page.wait_for_timeout(500)
+    assert asked == ["beforeunload"]
+    expect(page.get_by_label("Phone")).to_have_value("+49 30 901821")
+    page.get_by_role("link", name="Profile").click()
+    page.wait_for_url("**/profile")
+    assert asked == ["beforeunload"] * 2

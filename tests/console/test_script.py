@@ -115,7 +115,7 @@ def test_link_moves_the_focus_to_the_next_page(visitor: Visitor) -> None:
     visitor.open("/sign-in")
     page = visitor.page
     page.evaluate("window.stayed = true")
-    page.get_by_role("link", name="Forgot").click()
+    page.get_by_role("button", name="Forgot").click()
     page.wait_for_url("**/forgot**")
     expect(page.locator("h1, input").and_(page.locator(":focus"))).to_have_count(1)
     assert page.evaluate("window.stayed"), "the page was loaded again"

@@ -7,9 +7,10 @@ import re
 import pytest
 from flask import Flask
 
+from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
-from ..conftest import PASSWORD, MakeApp, Person, only_on
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..core.test_access_matrix import rows
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .page_client import PageClient, code_of, link_of
@@ -24,6 +25,7 @@ def app(make_app: MakeApp) -> Flask:
     return make_app(
         CORE__CLIENT_HOST=HOST,
         AUTH__REGISTRATION="open",
+        AUTH__LOGIN_BY_CODE="on",
         AUTH__ACCOUNT_DELETION="on",
         AUTH__HIDE_ACCOUNTS="false",
     )
@@ -44,11 +46,112 @@ def test_registration_is_confirmed_with_the_link(client: PageClient, mails: Mail
     assert "We sent an email to grace@example.com." in client.page.text
     link = link_of(mails, GRACE)
     client.open(link)
-    assert client.submit("/verify").text.startswith("Skip to the content")
-    assert client.path.startswith("/sign-in")
+    client.submit("/verify")
+    assert client.path == "/dashboard"
     assert "Email address confirmed." in client.page.text
-    client.submit("/sign-in", email=GRACE, password=NEW)
     assert client.is_signed_in()
+
+
+def test_verification_in_another_browser_leads_to_sign_in(
+    app: Flask, client: PageClient, mails: MailOutbox
+) -> None:
+    register(client)
+    other = PageClient(app)
+    other.open(link_of(mails, GRACE))
+    other.submit("/verify")
+    assert (other.path, other.is_signed_in()) == ("/sign-in", False)
+    assert "Email address confirmed." in other.page.text
+    assert email_field(other, "/sign-in") == GRACE
+    other.submit("/sign-in", password=NEW)
+    assert other.is_signed_in()
+
+
+def test_verification_signs_in_only_the_browser_of_the_current_password(
+    app: Flask, client: PageClient, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    register(client)
+    clock.step(seconds=61)
+    mallory = PageClient(app)
+    register(mallory, password="the password of another person")
+    link = link_of(mails, GRACE)
+    client.open(link)
+    client.submit("/verify")
+    assert (client.path, client.is_signed_in()) == ("/sign-in", False)
+
+
+def test_ignored_registration_does_not_sign_in(app: Flask, client: PageClient, mails: MailOutbox) -> None:
+    """A second registration within a minute is ignored: the password is of the first."""
+    register(PageClient(app), password="the password of another person")
+    register(client)
+    client.open(link_of(mails, GRACE))
+    client.submit("/verify")
+    assert not client.is_signed_in()
+
+
+def test_verification_signs_in_within_an_hour_and_once(
+    app: Flask, client: PageClient, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    register(client)
+    link = link_of(mails, GRACE)
+    clock.step(seconds=3601)
+    client.open(link)
+    client.submit("/verify")
+    assert not client.is_signed_in()
+    register(client, "eve@example.com")
+    link = link_of(mails, "eve@example.com")
+    client.open(link)
+    client.submit("/verify")
+    assert client.is_signed_in()
+    client.submit("/sign-out")
+    client.open(link)
+    client.submit("/verify")
+    assert not client.is_signed_in()
+
+
+def test_verification_asks_for_a_required_second_factor(
+    make_app: MakeApp, mails: MailOutbox
+) -> None:
+    app = make_app(CORE__CLIENT_HOST=HOST, AUTH__REGISTRATION="open", AUTH__MFA="required")
+    client = PageClient(app)
+    register(client)
+    client.open(link_of(mails, GRACE))
+    assert "Protect your account" in client.submit("/verify").text
+    assert not client.is_signed_in()
+
+
+def test_registration_cookie_does_not_show_whether_the_address_is_known(
+    app: Flask, client: PageClient, ada: Person
+) -> None:
+    for email in (GRACE, ada.email):
+        register(client, email)
+        [cookie] = [
+            each for each in client.answer.headers.getlist("Set-Cookie") if "registered" in each
+        ]
+        assert re.fullmatch(
+            r"__Host-fd-registered=[\w-]{43}; .*Max-Age=3600; Secure; HttpOnly; .*", cookie
+        )
+
+
+def email_field(client: PageClient, action: str) -> str:
+    [form] = [form for form in client.page.forms if form.action == action]
+    return form.fields["email"]
+
+
+@pytest.mark.parametrize(
+    ("to", "path", "action"),
+    [("forgot", "/forgot", "/forgot"), ("code", "/sign-in/code?next=/profile", "/sign-in/code")],
+)
+def test_email_typed_at_sign_in_is_carried(client: PageClient, to: str, path: str, action: str) -> None:
+    client.open("/sign-in?next=/profile")
+    assert f'name="to" value="{to}" formaction="/sign-in/other"' in client.answer.text
+    [form] = [form for form in client.page.forms if form.action == "/sign-in"]
+    fields = {**form.fields, "email": GRACE, "password": "half a pass", "to": to}
+    client._ask("POST", "/sign-in/other", data=fields)
+    assert client.path == path
+    assert email_field(client, action) == GRACE
+    assert "half a pass" not in client.answer.text
+    client.open(path)
+    assert email_field(client, action) == ""
 
 
 def test_registration_is_confirmed_with_the_code(client: PageClient, mails: MailOutbox) -> None:
@@ -56,9 +159,8 @@ def test_registration_is_confirmed_with_the_code(client: PageClient, mails: Mail
     client.submit("/verify", token="00000000")
     assert client.status == 400
     client.submit("/verify", token=code_of(mails, GRACE))
-    assert client.path == "/sign-in?next=/confirm"
-    client.submit("/sign-in", email=GRACE, password=NEW)
     assert client.path == "/confirm"
+    assert client.is_signed_in()
 
 
 def test_verification_email_is_sent_again(client: PageClient, mails: MailOutbox) -> None:
@@ -182,8 +284,8 @@ def test_new_email_address_is_confirmed_and_undone(
     assert "Your old email address was restored" in seen.text
     assert not client.is_signed_in()
     assert link_of(mails, ada.email).startswith("/reset")
-    other.open(back)
-    other.submit("/undo-email")
+    assert "This link has expired" in other.open(back).text
+    other._ask("POST", "/undo-email", data={"token": back.partition("=")[2]})
     assert other.status == 400
 
 
@@ -243,7 +345,63 @@ def test_emailed_links_use_the_paths_in_the_settings(make_app: MakeApp, mails: M
     for path in paths.values():
         client.open(f"{path}?token=of-another")
         assert client.status == 200, path
-    seen = client.open("/welcome?token=of-another")
+    seen = client.open("/welcome")
     assert [form.action for form in seen.forms] == ["/verify"]
-    client.submit("/verify")
+    client.submit("/verify", email=GRACE, token="of-another")
     assert client.status == 400
+
+
+@pytest.mark.parametrize("path", ["/verify", "/confirm-email", "/undo-email", "/keep-account"])
+@pytest.mark.parametrize("token", ["of-another", "12345678", "\N{GRINNING FACE}" * 40])
+def test_invalid_link_is_told_at_once(client: PageClient, path: str, token: str) -> None:
+    seen = client.open(path, query_string={"token": token})
+    assert (client.status, "This link has expired" in seen.text) == (200, True)
+    assert seen.forms == []
+    client._ask("POST", path, data={"token": token})
+    assert client.status in (400, 422)
+
+
+def test_replaced_link_is_told_at_once(
+    client: PageClient, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    register(client)
+    before = link_of(mails, GRACE)
+    clock.step(seconds=61)
+    register(client, password="another one that is long")
+    assert "This link has expired" in client.open(before).text
+    assert "Go to sign-in" in client.page.text
+    assert "This link has expired" not in client.open(link_of(mails, GRACE)).text
+
+
+def test_used_link_to_a_new_address_is_told_at_once(
+    client: PageClient, ada: Person, mails: MailOutbox
+) -> None:
+    ada.api().post("/account/email", 202, json={"email": "c@example.com", "password": PASSWORD})
+    link = link_of(mails, "c@example.com")
+    client.open(link)
+    client.submit("/confirm-email", password=PASSWORD)
+    seen = client.open(link)
+    assert "This link has expired" in seen.text
+    assert "/security/email" in seen.links
+
+
+def test_link_of_another_account_is_told_at_once(
+    client: PageClient, ada: Person, person: MakePerson, mails: MailOutbox
+) -> None:
+    ada.api().post("/account/email", 202, json={"email": "c@example.com", "password": PASSWORD})
+    bob = person("bob")
+    client.sign_in(bob.email, bob.password)
+    seen = client.open(link_of(mails, "c@example.com"))
+    assert "This link is for another account" in seen.text
+    client.submit("/sign-out")
+    assert not client.is_signed_in()
+
+
+def test_link_to_a_restored_account_is_told_at_once(
+    client: PageClient, ada: Person, mails: MailOutbox
+) -> None:
+    ada.api().delete("/account", 202, json={"password": PASSWORD})
+    link = link_of(mails, ada.email)
+    client.open(link)
+    client.submit("/keep-account")
+    assert "This link has expired" in client.open(link).text

@@ -58,18 +58,19 @@ def test_visitor_registers_and_signs_in(site: Site, visitors: Visitors) -> None:
     # The script removes the single-use token from the address bar.
     assert ("token=" in page.url) is not grace.cell.script
     page.get_by_role("button", name="Confirm email address").click()
-    page.get_by_text("Email address confirmed.").wait_for()
-    sign_in(page, GRACE, NEW)
     is_in(page)
+    page.get_by_text("Email address confirmed.").wait_for()
 
 
 def test_visitor_resets_the_password(site: Site, visitors: Visitors) -> None:
     ada, her = site.person("ada"), visitors()
     page = her.page
     her.open("/sign-in")
-    page.get_by_role("link", name="Forgot your password?").click()
-    is_headed(page, "Forgot your password?")
     page.get_by_label("Email").fill(ada.email)
+    page.get_by_role("button", name="Forgot your password?").click()
+    is_headed(page, "Forgot your password?")
+    assert page.url.endswith("/forgot")
+    assert page.get_by_label("Email").input_value() == ada.email
     page.get_by_role("button", name="Send email").click()
     is_headed(page, "Check your email")
     her.faults.expect(400)
@@ -91,9 +92,10 @@ def test_user_signs_in_with_an_emailed_code(site: Site, visitors: Visitors) -> N
     ada, her = site.person("ada"), visitors()
     page = her.page
     her.open("/sign-in?next=/confirm")
-    page.get_by_role("link", name="Email me a code").click()
-    is_headed(page, "Sign in with a code")
     page.get_by_label("Email").fill(ada.email)
+    page.get_by_role("button", name="Email me a code").click()
+    is_headed(page, "Sign in with a code")
+    assert page.get_by_label("Email").input_value() == ada.email
     page.get_by_role("button", name="Email me a code").click()
     is_headed(page, "Check your email")
     her.picture("code-check-mail")

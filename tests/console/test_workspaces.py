@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -280,7 +281,8 @@ def test_invitation_is_accepted_in_the_list(pages: FormClient, app: Flask, bob: 
     pages.post(f"{GARDEN}/invitations", emails=bob.email, type="member")
     [accept] = re.findall(r'action="(/invitations/[0-9]+/accept)"', bobs.get("/invitations"))
     pages.post(accept, 404)
-    assert "Garden" in bobs.post_and_follow(accept)
+    assert bobs.post(accept).headers["Location"] == GARDEN
+    assert "You joined the workspace." in bobs.get(GARDEN)
     bobs.post(accept, 404)
 
 
@@ -314,8 +316,31 @@ def test_invited_account_signs_in_and_accepts(
     visitor.post("/invitation", token=token)
     visitor.browser.sign_in(bob)
     assert "You are signed in as" in visitor.get(link)
-    assert "Garden" in visitor.post_and_follow("/invitation", token=token)
+    assert visitor.post("/invitation", token=token).headers["Location"] == GARDEN
+    assert "You joined the workspace." in visitor.get(GARDEN)
     assert "Invitation expired" in visitor.get(link, 400)
+
+
+def test_invited_newcomer_registers_with_the_invited_address(
+    pages: FormClient, app: Flask, mails: MailOutbox
+) -> None:
+    """The form has the address, which cannot be changed, and opens the workspace."""
+    link, visitor = mailed(pages, mails, "grace@example.com"), FormClient(app)
+    token = link.partition("=")[2]
+    page = f"/register?invitation={token}"
+    assert page in html.unescape(visitor.get(link))
+    shown = visitor.get(page)
+    field = re.search(r'<input [^>]*name="email"[^>]*>', shown)
+    assert field is not None
+    assert 'value="grace@example.com"' in field[0]
+    assert " readonly" in field[0]
+    sent = {"invitation": token, "next": GARDEN, "password": "otters like cold rivers"}
+    assert f'name="next" value="{GARDEN}"' in shown
+    visitor.post("/register", 403, **sent, email="mallory@example.com")
+    done = visitor.post("/register", **sent, email="grace@example.com")
+    assert done.headers["Location"] == GARDEN
+    assert "Garden" in visitor.get(GARDEN)
+    assert "Invitation expired" in FormClient(app).get(page, 400)
 
 
 def test_another_account_can_sign_out_of_the_invitation_page(

@@ -72,6 +72,10 @@ class CookieSessions:
         self.sessions.use(found)
         return caller_of(found, account, COOKIE_CREDENTIAL, found.expires_at.timestamp())
 
+    def is_sent(self, request: Request) -> bool:
+        """Return whether the request has a session cookie, valid or not."""
+        return self.cookies.name(request) in request.cookies
+
     def find_account_id(self, request: Request) -> AccountKey | None:
         """Return the account's id of a session cookie, even if the session has ended: the page of
         the error shows why it ended."""

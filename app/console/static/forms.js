@@ -1,4 +1,5 @@
-// Forms and buttons: single submission, automatic submission, visible passwords, copying, color scheme.
+// Forms and buttons: single submission, unsaved changes, automatic submission, visible passwords, copying,
+// color scheme.
 
 // Ignore a second submission while the first is in progress.
 document.addEventListener("submit", (event) => {
@@ -22,6 +23,28 @@ function release(form) {
 document.addEventListener("htmx:afterRequest", (event) => release(event.detail.elt.closest("form")));
 // The browser restores pages of its history in their last state.
 addEventListener("pageshow", () => document.querySelectorAll("form[aria-busy]").forEach(release));
+
+// Unsaved changes of signed-in users: the browser asks before the page is left, unless a form is sent.
+const unsaved = ".desk form[data-unsaved]";
+
+document.addEventListener("input", (event) => {
+  const { form, type } = event.target;
+  if (form?.method === "post" && type !== "password") form.dataset.unsaved = "";
+});
+document.addEventListener("submit", (event) => delete event.target.dataset.unsaved, true);
+document.addEventListener("htmx:sendError", (event) => {
+  if (event.detail.elt.matches("form[method=post]")) event.detail.elt.dataset.unsaved = "";
+});
+addEventListener("beforeunload", (event) => {
+  if (document.querySelector(unsaved)) event.preventDefault();
+});
+// A link loads the whole page then, because htmx would replace the form without a question.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (link && !link.getAttribute("href").startsWith("#") && document.querySelector(unsaved)) {
+    event.stopPropagation();
+  }
+}, true);
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();

@@ -4,19 +4,33 @@ after its button is pressed."""
 from flask import Response, request
 
 from ...auth import account_routes as account_api
+from ...auth.caller import caller
+from ...auth.email_change.service import EmailChanges
+from ...auth.email_change.undo import EmailChangeUndo
 from ...auth.errors import FreshSignInRequired, ReauthenticationRequired
+from ...core.context import service
 from ...core.web.operation import anyone, hidden
 from ...deletion import routes as deletion_api
+from ...deletion.service import Deletion
 from ..api_calls import ApiCall, calls_api, report
 from ..links import link_to, redirect, redirect_to
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
+from .expired_links import expired_link_page, is_expired
 
 
 @anyone
 @hidden
 def confirm_email_page() -> Response:
+    changes = service(EmailChanges).proofs
+    if is_expired(lambda token: changes.find(token, None, None)):
+        text = _("The link was used, has expired, or was replaced by a newer one.")
+        if is_signed_in():
+            return expired_link_page(text, _("Go to your email address"), ".email_page")
+        return expired_link_page(text)
+    if is_signed_in() and is_expired(lambda token: changes.find(token, None, caller().account.id)):
+        return render_page("visitor/other_account.html")
     return render_page(
         "visitor/confirm_email.html", token=_token(), asks_password=not is_signed_in()
     )
@@ -42,6 +56,8 @@ def confirm_new_email(call_api: ApiCall) -> Response:
 @anyone
 @hidden
 def undo_email_page() -> Response:
+    if is_expired(service(EmailChangeUndo).proofs.find_undoable):
+        return expired_link_page(_("The link was used or has expired."))
     return render_page("visitor/undo_email.html", token=_token())
 
 
@@ -54,6 +70,10 @@ def undo_new_email(call_api: ApiCall) -> Response:
 @anyone
 @hidden
 def keep_account_page() -> Response:
+    if is_expired(service(Deletion).scheduled_by):
+        return expired_link_page(
+            _("The account was restored or deleted, or the link was replaced by a newer one.")
+        )
     return render_page("visitor/keep_account.html", token=_token())
 
 

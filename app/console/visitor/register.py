@@ -2,16 +2,26 @@
 
 from flask import Response, request
 
+from ...accounts.service import Accounts
+from ...auth.errors import InvalidProof
 from ...auth.settings import AuthSettings
-from ...core.context import current_frontdesk
+from ...core.context import current_frontdesk, service
 from ...core.web.operation import anyone, hidden
 from ...registration import routes as registration_api
-from ..api_calls import ApiCall, calls_api
-from ..links import link_to, next_path, redirect, redirect_to
+from ...registration.verification import Verification
+from ...workspaces.invitations.received import ReceivedInvitations
+from ..api_calls import ApiCall, calls_api, report
+from ..links import link_to, next_path, redirect, set_notice
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
+from .expired_links import expired_link_page, is_expired
 from .provider import provider_name
+from .registered_browser import (
+    forget_registration,
+    remember_registration,
+    sign_in_after_verification,
+)
 
 
 @anyone
@@ -19,6 +29,16 @@ from .provider import provider_name
 def register_page() -> Response:
     if is_signed_in():
         return redirect(next_path(link_to(".dashboard")))
+    # The token of an emailed invitation.
+    token, invited, next_page = request.values.get("invitation", ""), "", next_path("")
+    if token:
+        try:
+            found = service(ReceivedInvitations).show(token)
+        except InvalidProof as problem:
+            report(problem)
+            return render_page("workspaces/invitation_over.html", status=problem.status)
+        invited = found.invitation.email
+        next_page = link_to(".workspace_page", workspace_slug=found.workspace.slug)
     auth = current_frontdesk.settings.of(AuthSettings)
     return render_page(
         "visitor/register.html",
@@ -26,9 +46,9 @@ def register_page() -> Response:
         domains=auth.REGISTRATION_DOMAINS,
         password_length=auth.PASSWORD_MIN_LENGTH,
         provider=provider_name() if auth.ALLOW_IDP_OAUTH_SIGNUP else "",
-        next=next_path(""),
-        # The token of an emailed invitation.
-        invitation=request.values.get("invitation", ""),
+        next=next_page,
+        invitation=token,
+        invited=invited,
     )
 
 
@@ -38,7 +58,7 @@ def register_account(call_api: ApiCall) -> Response:
     result = call_api()
     if "account" in result:
         return redirect_signed_in(result, _("Welcome. Your account was created."))
-    return _check_mail()
+    return remember_registration(_check_mail())
 
 
 @anyone
@@ -48,6 +68,14 @@ def verify_page() -> Response:
     token, form = request.values.get("token", ""), request.form
     if "email" in form:
         return _check_mail()
+    if is_expired(service(Verification).find):
+        return expired_link_page(
+            _(
+                "The link has expired or was replaced by a newer one. Sign in with your email"
+                " address and password: if your email address is not confirmed yet, you can"
+                " request another email there."
+            )
+        )
     return render_page("visitor/verify.html", token=token, next=next_path(""))
 
 
@@ -57,7 +85,12 @@ def verify_address(call_api: ApiCall) -> Response:
     text = _("Email address confirmed.")
     if is_signed_in():
         return redirect(next_path(link_to(".dashboard")), text)
-    return redirect_to(".sign_in_page", text, next=next_path("") or None)
+    email, token = request.form.get("email"), request.form.get("token", "")
+    account = service(Accounts).find(email) if email else service(Verification).find(token)
+    if account is not None and (signed_in := sign_in_after_verification(account)):
+        return forget_registration(redirect_signed_in(signed_in, text))
+    response = redirect(link_to(".sign_in_page", next=next_path("") or None))
+    return set_notice(response, text, email=account.email if account is not None else "")
 
 
 @calls_api(registration_api.mail_verification, form_page=verify_page)

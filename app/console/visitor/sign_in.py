@@ -1,12 +1,13 @@
 """Sign-in with a password or a passkey, and sign-out."""
 
-from flask import Response
+from flask import Response, request
 
 from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api
-from ..links import link_to, next_path, redirect, redirect_to
+from ..kept_forms import delete_mark, sign_out_note
+from ..links import link_to, next_path, redirect, redirect_to, set_notice
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from . import passkeys
@@ -14,18 +15,22 @@ from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 from .passkeys import sent_credential
 from .provider import provider_name
 
+MAX_EMAIL = 320
+
 
 @anyone
 @hidden
 def sign_in_page() -> Response:
     if is_signed_in():
         return redirect(next_path(link_to(".dashboard")))
-    return render_page(
+    response = render_page(
         "visitor/sign_in.html",
         next=next_path(""),
         provider=provider_name(),
         passkey_options=passkeys.options_to_sign_in(),
+        sign_out_note=sign_out_note(),
     )
+    return delete_mark(response)
 
 
 @calls_api(sessions_api.open_cookie_session, form_page=sign_in_page)
@@ -38,6 +43,18 @@ def sign_in(call_api: ApiCall) -> Response:
 def sign_in_by_passkey(call_api: ApiCall) -> Response:
     prepare_sign_in()
     return redirect_signed_in(call_api(json={"credential": sent_credential()}))
+
+
+@anyone
+@hidden
+def carry_email() -> Response:
+    """Open another page for visitors with the email address that is in the form of sign-in."""
+    if request.form.get("to") == "code":
+        path = link_to(".mailed_code_page", next=next_path("") or None)
+    else:
+        path = link_to(".forgot_page")
+    email = request.form.get("email", "")[:MAX_EMAIL].strip()
+    return set_notice(redirect(path), "", email=email) if email else redirect(path)
 
 
 @calls_api(sessions_api.close_cookie_session)

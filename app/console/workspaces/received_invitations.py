@@ -8,10 +8,12 @@ from ...auth.errors import InvalidProof
 from ...auth.sessions import routes as sessions_api
 from ...core.context import service
 from ...core.errors import Invalid
+from ...core.types import JsonObject
 from ...core.web.operation import anyone, hidden
 from ...workspaces.invitations import routes as invitations_api
 from ...workspaces.invitations.received import ReceivedInvitations
 from ...workspaces.invitations.schemas import AddressNotVerified
+from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, calls_api, get_from_api, report
 from ..links import redirect_to
 from ..pages import is_signed_in, render_page
@@ -32,8 +34,7 @@ def received_invitations_page() -> Response:
 
 @calls_api(invitations_api.accept_received_invitation, form_page=received_invitations_page)
 def accept_own_invitation(call_api: ApiCall, invitation_id: int) -> Response:
-    call_api()
-    return redirect_to(".workspaces_page", _("You joined the workspace."))
+    return _redirect_joined(call_api())
 
 
 @calls_api(invitations_api.decline_received_invitation)
@@ -63,8 +64,7 @@ def invitation_page() -> Response:
 
 @calls_api(invitations_api.accept_mailed_invitation, form_page=invitation_page)
 def accept_invitation(call_api: ApiCall) -> Response:
-    call_api()
-    return redirect_to(".workspaces_page", _("You joined the workspace."))
+    return _redirect_joined(call_api())
 
 
 @calls_api(invitations_api.decline_mailed_invitation, form_page=invitation_page)
@@ -78,6 +78,13 @@ def answer_as_somebody_else(call_api: ApiCall) -> Response:
     """Sign out a user who is not the invited one, and show the invitation again."""
     call_api()
     return redirect_to(".invitation_page", token=request.form.get("token", ""))
+
+
+def _redirect_joined(member: JsonObject) -> Response:
+    """Open the workspace that the member joined."""
+    workspace = service(Workspaces).by_id(member["workspace_id"])
+    text = _("You joined the workspace.")
+    return redirect_to(".workspace_page", text, workspace_slug=workspace.slug)
 
 
 def _is_addressee(token: str) -> bool:

@@ -1,0 +1,157 @@
+"""Keeps the fields of a form that was sent after its session had ended, until the user signs in.
+
+The fields are in the shared state store, under a random key in a cookie of the browser. Only the
+account of the ended session gets them back. Files, passwords, codes and tokens are never stored.
+"""
+
+import re
+import secrets
+from contextlib import suppress
+from typing import NamedTuple
+
+import orjson
+from flask import Response, after_this_request, request
+from werkzeug.datastructures import ImmutableMultiDict
+from werkzeug.exceptions import HTTPException
+
+from ..auth.caller import caller
+from ..auth.sessions.cookie_sessions import CookieSessions
+from ..core.context import current_frontdesk, service
+from ..core.db.account_ids import serialize_id
+from ..core.keystore import KeystoreUnavailable
+from ..core.request import unwrap_request
+from ..core.web.paging import own_path
+from .cookies import KEPT_FORM, delete_cookie, read_cookie, set_cookie
+from .forms import endpoint_name, sent_path, show_kept_form
+from .links import has_page, is_fragment_request
+from .pages import is_signed_in
+
+SECONDS = 30 * 60
+# What the sign-in page says, instead of a key.
+KEPT, LOST, SIGNED_OUT = "kept", "lost", "signed-out"
+_MARK_SECONDS = 60
+# Of the stored fields, and of the request.
+MAX_SIZE = 64 * 1024
+MAX_BODY = 3 * MAX_SIZE
+# Forms of one account within `SECONDS`: the state store cannot be filled with them.
+MAX_FORMS = 20
+_KEY = re.compile(r"[\w-]{43}", re.ASCII)
+_SECRETS = re.compile(
+    r"passw|secret|token|otp|pin$|code|credential|csrf|key|login_id|counted|^(uri|invitation)$",
+    re.IGNORECASE,
+)
+
+
+class KeptForm(NamedTuple):
+    # The id of the ended session's account.
+    account: object
+    # The path of the page with the form, without a query.
+    page: str
+    # The endpoint and the path of the form's action.
+    endpoint: str
+    path: str
+    fields: list[tuple[str, str]]
+
+
+def note_sign_out(response: Response, page: str) -> Response:
+    """Keep the form of this request, and set the cookie for what the sign-in page says."""
+    fields = _fields()
+    if fields is None:
+        set_cookie(response, KEPT_FORM, LOST, _MARK_SECONDS)
+    elif fields and (key := _store(fields, page)):
+        set_cookie(response, KEPT_FORM, key, SECONDS)
+    elif fields:
+        set_cookie(response, KEPT_FORM, LOST, _MARK_SECONDS)
+    elif service(CookieSessions).is_sent(request) and not read_cookie(KEPT_FORM):
+        set_cookie(response, KEPT_FORM, SIGNED_OUT, _MARK_SECONDS)
+    return response
+
+
+def sign_out_note() -> str:
+    """Return what the sign-in page says: `kept`, `lost`, `signed-out`, or nothing."""
+    value = read_cookie(KEPT_FORM) or ""
+    if not _KEY.fullmatch(value):
+        return value if value in (LOST, SIGNED_OUT) else ""
+    try:
+        return KEPT if current_frontdesk.keystore.get(_entry(value)) else ""
+    except KeystoreUnavailable:
+        return LOST
+
+
+def delete_mark(response: Response) -> Response:
+    """Delete the cookie after the sign-in page, unless it has the key of a form."""
+    if read_cookie(KEPT_FORM) in (LOST, SIGNED_OUT):
+        delete_cookie(response, KEPT_FORM)
+    return response
+
+
+def restore_form() -> None:
+    """Fill in the page of a kept form for the account that sent it; other accounts delete it."""
+    key = read_cookie(KEPT_FORM) or ""
+    if request.method != "GET" or not _KEY.fullmatch(key) or is_fragment_request():
+        return
+    with suppress(KeystoreUnavailable):
+        value = current_frontdesk.keystore.get(_entry(key))
+        if value is None or not is_signed_in():
+            return
+        kept = KeptForm(*orjson.loads(value))
+        is_own = kept.account == serialize_id(caller().account.id)
+        if is_own and kept.page != own_path():
+            return
+        after_this_request(_delete_cookie)
+        # Of two pages at once, one gets the form.
+        if current_frontdesk.keystore.take(_entry(key)) is not None and is_own:
+            _show(kept)
+
+
+def _show(kept: KeptForm) -> None:
+    """Let the page read the fields as it reads those of a rejected form."""
+    unwrap_request().form = ImmutableMultiDict((name, value) for name, value in kept.fields)
+    show_kept_form(kept.endpoint, kept.path)
+
+
+def _fields() -> list[tuple[str, str]] | None:
+    """Return the fields that may be stored, or None if the request has too much or only files."""
+    if request.method != "POST" or is_fragment_request():
+        return []
+    if (request.content_length or 0) > MAX_BODY:
+        return None
+    try:
+        sent = request.form.items(multi=True)
+        has_files = any(file.filename for file in request.files.values())
+    except HTTPException:
+        return None
+    fields = [(name, value) for name, value in sent if not _SECRETS.search(name)]
+    if any(value.strip() for _, value in fields):
+        return fields
+    return None if has_files else []
+
+
+def _store(fields: list[tuple[str, str]], page: str) -> str:
+    """Return the key of the stored form, or an empty string if it cannot be kept."""
+    path = page.partition("?")[0]
+    account_id = service(CookieSessions).find_account_id(request)
+    if account_id is None or not has_page(path):
+        return ""
+    account = serialize_id(account_id)
+    kept = KeptForm(account, path, endpoint_name(request.endpoint or ""), sent_path(), fields)
+    value = orjson.dumps(list(kept)).decode()
+    if len(value.encode()) > MAX_SIZE:
+        return ""
+    keystore, key = current_frontdesk.keystore, secrets.token_urlsafe()
+    try:
+        if keystore.count(f"kept-forms:{account}", SECONDS) > MAX_FORMS:
+            return ""
+        keystore.put(_entry(key), value, SECONDS)
+    except KeystoreUnavailable:
+        return ""
+    return key
+
+
+def _delete_cookie(response: Response) -> Response:
+    delete_cookie(response, KEPT_FORM)
+    return response
+
+
+def _entry(key: str) -> str:
+    return f"kept-form:{key}"
