@@ -79,7 +79,9 @@ def test_verification_signs_in_only_the_browser_of_the_current_password(
     assert (client.path, client.is_signed_in()) == ("/sign-in", False)
 
 
-def test_ignored_registration_does_not_sign_in(app: Flask, client: PageClient, mails: MailOutbox) -> None:
+def test_ignored_registration_does_not_sign_in(
+    app: Flask, client: PageClient, mails: MailOutbox
+) -> None:
     """A second registration within a minute is ignored: the password is of the first."""
     register(PageClient(app), password="the password of another person")
     register(client)
@@ -141,7 +143,9 @@ def email_field(client: PageClient, action: str) -> str:
     ("to", "path", "action"),
     [("forgot", "/forgot", "/forgot"), ("code", "/sign-in/code?next=/profile", "/sign-in/code")],
 )
-def test_email_typed_at_sign_in_is_carried(client: PageClient, to: str, path: str, action: str) -> None:
+def test_email_typed_at_sign_in_is_carried(
+    client: PageClient, to: str, path: str, action: str
+) -> None:
     client.open("/sign-in?next=/profile")
     assert f'name="to" value="{to}" formaction="/sign-in/other"' in client.answer.text
     [form] = [form for form in client.page.forms if form.action == "/sign-in"]
