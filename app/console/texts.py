@@ -271,5 +271,5 @@ def zone_of(account: object) -> ZoneInfo | None:
 def _retry_text(problem: Problem) -> Markup:
     seconds = int(problem.headers.get("Retry-After", "1"))
     size, text = next(each for each in _UNITS if seconds >= each[0] or each[0] == 1)
-    # Rounded up, so that a user who waits as told is not rejected again.
+    # Rounded up, so that a user who waits this long is not rejected again.
     return text(-(-seconds // size))

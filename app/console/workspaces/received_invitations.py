@@ -75,7 +75,7 @@ def decline_invitation(call_api: ApiCall) -> Response:
 
 @calls_api(sessions_api.close_cookie_session, form_page=invitation_page)
 def answer_as_somebody_else(call_api: ApiCall) -> Response:
-    """Sign out a user who is not the invited one, and show the invitation again."""
+    """Sign out another account, and show the invitation again."""
     call_api()
     return redirect_to(".invitation_page", token=request.form.get("token", ""))
 
