@@ -13,8 +13,8 @@ from ..rigs.cookie_browsers import CookieBrowser
 GERMAN = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz"
 ARABIC = "مرحبا بكم في مساحة العمل الجديدة، نتمنى لكم يوما سعيدا"
 EMOJI = "👩🏽‍🚀🎉" * 12
-TITLES = (f"{GERMAN} " * 3 + "W" * 8, ARABIC * 3, EMOJI * 3, "W" * 200)
-NAMES = ((GERMAN, GERMAN), (ARABIC, ARABIC), (EMOJI, "Ω" * 100))
+TITLES = (f"{GERMAN} {ARABIC} {GERMAN}", ARABIC * 3, EMOJI * 3, "W" * 200)
+NAMES = ((GERMAN, ARABIC), (ARABIC, ARABIC), (EMOJI, "Ω" * 100))
 AGENT = f"{'X' * 120}/1.0 (X11; Linux x86_64)"
 
 
@@ -29,7 +29,7 @@ def lengthen(world: World) -> World:
     _add_workspaces(world)
     for title in TITLES:
         world.send(title, f"{title} " * 4, to=[world.ada.id])
-    world.last_sent = world.send(TITLES[0], TITLES[3] * 4, "email")
+    world.last_sent = world.send(TITLES[0], f"{TITLES[3] * 4} {ARABIC}", "email")
     _fail_deliveries(world)
     return world
 
@@ -40,14 +40,14 @@ def _name_people(world: World) -> None:
         person.change(email=email(letter))
     world.__dict__.pop("adas", None)
     world.__dict__.pop("bosses", None)
-    suspended = {"status": "suspended", "suspended_reason": TITLES[3]}
+    suspended = {"status": "suspended", "suspended_reason": f"{TITLES[3]} {ARABIC}"}
     world.bosses.patch(f"/admin/accounts/{world.suspended.id}", json=suspended)
     for number, (first, last) in enumerate(NAMES):
         person = site.person(email(f"{number}"), role="admin" if number else "user")
         names = {"first_name": first, "last_name": last, "bio": ARABIC}
         person.api().post("/profiles", json={**PROFILE, **names})
         CookieBrowser(site.app).sign_in(person, headers={"User-Agent": AGENT})
-    names = {"first_name": GERMAN, "last_name": GERMAN, "bio": "W" * 300, "city": "W" * 100}
+    names = {"first_name": GERMAN, "last_name": ARABIC, "bio": f"{'W' * 300} {ARABIC}"}
     world.adas.put("/profiles", json={**PROFILE, **names})
     CookieBrowser(site.app).sign_in(ada, headers={"User-Agent": AGENT})
 
@@ -56,7 +56,7 @@ def _add_workspaces(world: World) -> None:
     world.adas.patch(f"/workspaces/{TEAM}", json={"name": TITLES[0]})
     for name in TITLES[1:]:
         world.adas.post("/workspaces", json={"name": name})
-    body = {"emails": [email(letter) for letter in "abc"], "message": TITLES[3]}
+    body = {"emails": [email(letter) for letter in "abc"], "message": f"{TITLES[3]} {ARABIC}"}
     world.adas.post(f"/workspaces/{TEAM}/invitations", 201, json=body)
 
 

@@ -44,7 +44,7 @@ def items_of(ada: Person) -> list[dict[str, Any]]:
 
 
 def titles(text: str) -> list[str]:
-    found = re.findall(r'(?s)<h2>.*?class="through".*?</h2>', text)
+    found = re.findall(r'(?s)<h2\b.*?class="through".*?</h2>', text)
     return [visible_text(each).removeprefix("Unread: ") for each in found]
 
 

@@ -78,7 +78,13 @@ _LAYOUT_ERRORS = """
       });
     }
   }
-  return [...new Set(errors)].slice(0, 4);
+  for (const it of all.filter((each) => !each.closest("[dir=auto], bdi, option"))) {
+    const own = [...it.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data);
+    if (/[\\u0600-\\u06ff]/.test(own.join(" ") + (it.value ?? ""))) {
+      errors.push(`has no direction of its own: ${name(it)}`);
+    }
+  }
+  return [...new Set(errors)].slice(0, 9);
 }
 """
 _OPEN_DETAILS = """
