@@ -101,7 +101,7 @@ class Registration(BasicService):
     def _start_verification(
         self, email: str, columns: JsonObject, is_admitted: bool
     ) -> AccountLike | None:
-        """Return the pending account with this request's password, or None if there is none."""
+        """Return the pending account with this request's password, or None if it is ignored."""
         with transaction(self.session) as session:
             account = self.accounts.find(email)
             if account is None and is_admitted:

@@ -36,6 +36,10 @@ def invitation_token(world: World) -> Mapping[str, Any]:
     return {"token": found[1]}
 
 
+def invited_registration(world: World) -> Mapping[str, Any]:
+    return {"invitation": invitation_token(world)["token"]}
+
+
 @dataclass(frozen=True)
 class Page:
     # The name of its screenshot.
@@ -80,6 +84,10 @@ PAGES: tuple[Page, ...] = (
     Page("workspaces-of-a-new-user", "workspaces_page", who="new_user"),
     Page("invitations-received", "received_invitations_page", who="new_user"),
     Page("invitations-received-none", "received_invitations_page"),
+    Page("register", "register_page"),
+    Page("register-invited", "register_page", query=invited_registration),
+    Page("verify", "verify_page"),
+    Page("verify-expired", "verify_page", query=lambda _: {"token": "expired"}),
     Page("invitation", "invitation_page", query=invitation_token),
     Page("invitation-of-another-account", "invitation_page", who="owner", query=invitation_token),
     Page("invitation-over", "invitation_page", status=422),

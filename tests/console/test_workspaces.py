@@ -334,6 +334,7 @@ def test_invited_newcomer_registers_with_the_invited_address(
     assert field is not None
     assert 'value="grace@example.com"' in field[0]
     assert " readonly" in field[0]
+    assert f"/sign-in?next=/invitation?token%3D{token}" in html.unescape(shown)
     sent = {"invitation": token, "next": GARDEN, "password": "otters like cold rivers"}
     assert f'name="next" value="{GARDEN}"' in shown
     visitor.post("/register", 403, **sent, email="mallory@example.com")
