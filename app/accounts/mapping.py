@@ -12,7 +12,7 @@ from .models import DELETING, PENDING, SUSPENDED, AccountLike, queried_attribute
 _MOMENT = "Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)"
 # Columns that an older application may have under another name or of another type.
 _AS_ANOTHER = '{name} = synonym("…")'
-# Columns that an older application hardly has.
+# Columns that older applications rarely have.
 _NEW = {
     "phone": "phone: Mapped[str | None] = mapped_column(String(32))",
     "current_workspace_id": "current_workspace_id: Mapped[int | None] = mapped_column(BigInteger)",
@@ -22,7 +22,7 @@ _NEW = {
 
 
 def how_to_map(model: AccountModel) -> str | None:
-    """Return a sentence about missing columns, with the lines to add, or an empty string."""
+    """Return a sentence about missing columns, with the lines to add, or None."""
     lacking = [name for name in AccountLike.__annotations__ if not hasattr(model, name)]
     if lacking:
         lines = [_NEW.get(name) or _AS_ANOTHER.format(name=name) for name in lacking]
@@ -70,14 +70,14 @@ def _loses(model: AccountModel, status: str) -> bool:
             hybrid.fset(account, status)
         return bool(hybrid.fget(account) != status)
     except (AttributeError, TypeError):
-        # The columns alone do not show this: the model is accepted.
+        # The setter needs a complete object: the model is accepted.
         return False
     except (LookupError, ValueError):
         return True
 
 
 def how_to_name_the_key(model: AccountModel) -> str | None:
-    """Return the same for a model with an `id` that Frontdesk's tables cannot refer to."""
+    """Return a sentence with the line to add if the model's `id` is not its primary key."""
     [key] = inspect(model).primary_key
     [asked] = select(model.id).selected_columns
     if key in asked.base_columns:

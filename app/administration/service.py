@@ -1,4 +1,4 @@
-"""Managing accounts: what an admin may change of another account, and do for it."""
+"""User management: how admins create, change and delete other accounts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ class Administration:
     def delete(
         self, actor: AccountLike, account_id: AccountKey, email: str | None = None
     ) -> Details:
-        """Delete an account. With `email`, only if the account has this email address."""
+        """Delete an account. If `email` is given, it must be the account's email address."""
         with transaction(self.session) as session, extended_timeout(self.session):
             account = self._lock(actor, account_id)
             if email is not None and fold(email) != account.email:
@@ -183,7 +183,7 @@ class Administration:
         return status
 
     def _suspension(self, account: AccountLike, changes: AccountEdit.Input) -> Suspension | None:
-        """Return the suspension to store, or None if the account is not suspended or unchanged."""
+        """Return the suspension to store, or None if the suspension does not change."""
         if changes.get("status", account.status) != SUSPENDED:
             for name in (UNTIL, REASON):
                 if changes.get(name) is not None:

@@ -79,7 +79,7 @@ INACTIVE_PROBLEMS = (InactiveAccount, AwaitsVerification, AccountDeleting)
 
 
 class InvalidProof(BadRequest):
-    """The token or code is wrong, used, expired or of another account."""
+    """The token or code is wrong, used or expired, or belongs to another account."""
 
     code = "invalid_token"
     detail = "Invalid token"
@@ -226,7 +226,7 @@ class IdpDisabled(Forbidden):
 
 
 class UnknownSignIn(BadRequest):
-    """The sign-in is of another browser, expired, finished, or has another redirect URI."""
+    """The sign-in is expired or finished, or was started in another browser or with another URI."""
 
     code = "unknown_sign_in"
     detail = "This sign-in was not started in this browser"
@@ -261,7 +261,7 @@ class EmailNotVerified(Unverified, BadRequest):
 
 
 class AmbiguousEmail(BadRequest):
-    """The address has letters that look like others, or that other software treats as equal."""
+    """The address has characters that look like, or that software treats as, other characters."""
 
     code = "ambiguous_email"
     detail = "The email could be taken for another one"
@@ -278,7 +278,7 @@ class AmbiguousEmail(BadRequest):
 
 
 class LinkedToAnother(BadRequest):
-    """An email address can pass to another person; a linked account stays with its identity."""
+    """The account is linked to another identity: an email address can pass to another person."""
 
     code = "linked_to_another"
     detail = "The account is linked to another identity of this provider"

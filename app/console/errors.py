@@ -58,7 +58,7 @@ def handle_problem(problem: Problem) -> Response:
 
 
 def _find_inactive_account() -> Problem | None:
-    """Return the problem of a session whose account is no longer active, instead of a sign-in."""
+    """Return the problem of a session with an inactive account: a new sign-in would fail too."""
     account_id = service(CookieSessions).find_account_id(request)
     account = None if account_id is None else service(Accounts).by_id(account_id)
     if account is None or service(Accounts).is_active(account):

@@ -15,12 +15,12 @@ import orjson
 _LINES_BYTES = 256 * 1024
 _JSON = orjson.OPT_NON_STR_KEYS
 _LONGEST_NAME = 100
-# Characters that some file system does not allow in a name.
+# Characters that some file systems do not allow in names.
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*]')
 
 
 def as_json(value: object, options: int = _JSON) -> bytes:
-    """Serialize a value; types without a JSON form become text."""
+    """Serialize a value; types without a JSON form become strings."""
     return orjson.dumps(value, default=str, option=options)
 
 
@@ -28,7 +28,7 @@ class Archive:
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
         self._moment = datetime.now(UTC).timetuple()[:6]
-        # Names without regard to case, as some file systems compare them.
+        # Case-folded names, because some file systems ignore the case.
         self._taken: set[str] = set()
 
     def __enter__(self) -> Archive:

@@ -178,8 +178,8 @@ def _check_variable(name: str) -> None:
         return
     if nested or namespace.startswith(FAMILIES) or closest(namespace, known, similarity=MISSPELT):
         better = closest(namespace, known)
-        meant = f", do you mean {PREFIX}{better}{nested}{field}?" if better else ""
-        raise SettingsError(f"Wrong settings: {PREFIX}{name}: there is no such setting{meant}")
+        meant = f", did you mean {PREFIX}{better}{nested}{field}?" if better else ""
+        raise SettingsError(f"Invalid settings: {PREFIX}{name}: unknown setting{meant}")
 
 
 def _configuration(given: object) -> Values:
@@ -196,7 +196,7 @@ def _configuration(given: object) -> Values:
             raise SettingsError(f'{place} has no setting "{name}".{_hint(str(name))}')
         if name in NAMESPACES and not isinstance(value, (Mapping, NAMESPACES[name])):
             raise SettingsError(
-                f"Wrong settings: {name}: must be a valid dictionary or an instance of"
+                f"Invalid settings: {name}: must be a valid dictionary or an instance of"
                 f" {NAMESPACES[name].__name__}, in {place}"
             )
     origin = SettingOrigin(IN_CONFIG, place)

@@ -77,7 +77,7 @@ def send_notification(query: BroadcastQuery.Input, json: Broadcast.Input) -> Sen
 @takes(json=ReachQuestion)
 @answers(200, ReachRead, ready=True)
 def tell_reach(json: ReachQuestion.Input) -> JsonObject:
-    """Count the receivers that each channel would reach, and the others by reason"""
+    """Count the recipients that each channel reaches, and the unreachable ones by reason"""
     return service(Notifications).count_reach(json["channels"], json.get("account_receiver_ids"))
 
 
@@ -89,8 +89,8 @@ def tell_reach(json: ReachQuestion.Input) -> JsonObject:
 def list_sent_notifications(query: Page.Input) -> list[SentItem]:
     """List the notifications that the caller has sent, the newest first
 
-    The counts of large broadcasts can be old, or null if they were never counted. A request for one
-    notification counts again.
+    The counts of large broadcasts can be outdated, or null if they were never counted. A request
+    for one notification updates its counts.
     """
     return service(SentNotifications).page(caller().account.id, **query)
 

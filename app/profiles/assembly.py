@@ -51,7 +51,7 @@ def open_file_store(
     if settings.AVATAR_STORAGE == "local":
         return LocalFileStore(instance_folder / (folder or settings.AVATAR_FOLDER))
     if not settings.AVATAR_S3_BUCKET:
-        raise SettingsError("Wrong settings: PROFILES__AVATAR_S3_BUCKET: must be set with s3")
+        raise SettingsError("Invalid settings: PROFILES__AVATAR_S3_BUCKET: must be set with s3")
     if line := missing_extra("s3"):
         raise SettingsError(f"PROFILES__AVATAR_STORAGE is s3 and needs an extra: {line}")
     return S3FileStore(

@@ -173,7 +173,7 @@ def listen() -> socket.socket:
         return socket.socket(fileno=_LISTEN_FD)
     bind = os.environ.get("BIND", "127.0.0.1:8000")
     if "," in bind:
-        sys.exit("Wrong settings: BIND: granian listens on one address.")
+        sys.exit("Invalid settings: BIND: granian listens on one address.")
     if bind.startswith("unix:"):
         path = bind.removeprefix("unix:")
         Path(path).unlink(missing_ok=True)
@@ -183,7 +183,7 @@ def listen() -> socket.socket:
         return listener
     host, _, port = bind.rpartition(":")
     if not host or not port.isdecimal():
-        sys.exit("Wrong settings: BIND: an address and a port, as in 127.0.0.1:8000.")
+        sys.exit("Invalid settings: BIND: an address and a port, as in 127.0.0.1:8000.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host.strip("[]"), int(port)), family=family, backlog=BACKLOG)
 

@@ -295,6 +295,6 @@ def test_the_settings_choose_the_keystore(
 )
 def test_redis_as_the_chosen_keystore_needs_usable_settings(settings: dict[str, str]) -> None:
     core = CoreSettings.model_validate({"KEYSTORE": "redis", **settings})
-    with pytest.raises(SettingsError, match=r"^Wrong settings: CORE__") as raised:
+    with pytest.raises(SettingsError, match=r"^Invalid settings: CORE__") as raised:
         open_keystore(core, lambda: pytest.fail("no engine is needed"), SystemClock())
     assert "hunter2" not in str(raised.value)

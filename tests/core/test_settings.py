@@ -113,7 +113,7 @@ def test_wrong_setting_is_named_without_its_value(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     sentence = wrong(monkeypatch, name, value)
-    assert sentence.startswith(f"Wrong settings: {name}: ")
+    assert sentence.startswith(f"Invalid settings: {name}: ")
     assert "hunter2" not in sentence
     assert "\n" not in sentence
 
@@ -144,7 +144,7 @@ def test_settings_are_read_from_a_dotenv(tmp_path: Path) -> None:
     [
         (b"SECRET_KEY=x\nthis is not a setting\n", ".env, line 2: expected NAME=value."),
         (b"SECRET_KEY=\xff\xfe\n", ".env is not a text file in UTF-8."),
-        (b"CORE__TYPO=1\n", "Wrong settings: CORE__TYPO: there is no such setting"),
+        (b"CORE__TYPO=1\n", "Invalid settings: CORE__TYPO: unknown setting"),
     ],
 )
 def test_invalid_dotenv_is_reported_in_one_sentence(

@@ -154,5 +154,5 @@ def test_every_email_has_the_brand(brand: Any) -> None:
     ],
 )
 def test_invalid_brand_setting_is_named(name: str, value: Any) -> None:
-    with pytest.raises(SettingsError, match=f"Wrong settings: BRAND__{name}"):
+    with pytest.raises(SettingsError, match=f"Invalid settings: BRAND__{name}"):
         host_with(BRAND={name: value})

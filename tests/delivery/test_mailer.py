@@ -303,7 +303,7 @@ def test_invalid_sender_address_stops_the_start(name: str) -> None:
 def test_invalid_setting_is_named_without_its_value(name: str, value: object) -> None:
     app = Flask(__name__)
     app.config[name] = value
-    with pytest.raises(SettingsError, match=f"Wrong settings: {name}: ") as error:
+    with pytest.raises(SettingsError, match=f"Invalid settings: {name}: ") as error:
         open_mailer(app, service_settings(ComposedSettings(SECRET_KEY="x")))
     assert not {"hunter2", "12345678"} & set(str(error.value).split())
 

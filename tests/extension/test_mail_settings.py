@@ -106,7 +106,9 @@ def test_invalid_value_stops_the_start_and_names_the_variable(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "hunter2")
-    with pytest.raises(SettingsError, match=f"Wrong settings: {name}: .*valid integer") as rejected:
+    with pytest.raises(
+        SettingsError, match=f"Invalid settings: {name}: .*valid integer"
+    ) as rejected:
         host_with()
     assert "hunter2" not in str(rejected.value)
 

@@ -151,7 +151,7 @@ def test_invalid_port_is_reported(clone: Path, port: str) -> None:
     [
         (b"no equals sign\n", ".env, line 1: expected NAME=value."),
         (b"\xff\xfe", ".env is not a text file in UTF-8."),
-        (b"CORE__TYPO=1\n", "Wrong settings: CORE__TYPO: there is no such setting"),
+        (b"CORE__TYPO=1\n", "Invalid settings: CORE__TYPO: unknown setting"),
     ],
 )
 def test_malformed_dotenv_is_reported_in_one_sentence(

@@ -158,9 +158,9 @@ def test_log_is_json_without_access_log(server: Server, log: Path) -> None:
     ("name", "value", "message"),
     [
         ("CORE__METRICS_BIND", "127.0.0.1:9100", "CORE__METRICS_BIND needs gunicorn"),
-        ("BIND", "127.0.0.1:0,127.0.0.1:0", "Wrong settings: BIND: "),
-        ("BIND", "localhost", "Wrong settings: BIND: "),
-        ("CORE__TYPO", "hunter2", "Wrong settings: CORE__TYPO: "),
+        ("BIND", "127.0.0.1:0,127.0.0.1:0", "Invalid settings: BIND: "),
+        ("BIND", "localhost", "Invalid settings: BIND: "),
+        ("CORE__TYPO", "hunter2", "Invalid settings: CORE__TYPO: "),
     ],
 )
 def test_unsupported_setting_stops_the_start_with_one_sentence(

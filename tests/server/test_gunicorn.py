@@ -131,7 +131,7 @@ def test_invalid_setting_stops_the_start_with_one_sentence(
     )
     output = (stopped.stdout + stopped.stderr).strip()
     assert stopped.returncode == 1
-    assert output.startswith(f"Wrong settings: {variable}: ")
+    assert output.startswith(f"Invalid settings: {variable}: ")
     assert output.count(os.linesep) == 0
     assert "hunter2" not in output
 

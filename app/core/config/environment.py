@@ -25,14 +25,14 @@ class SettingsError(Exception):
 
 
 def load(kind: type[Loaded], prefix: str = "") -> Loaded:
-    """Read settings from the environment, or raise an error that names the wrong variables."""
+    """Read settings from the environment, or raise an error that names the invalid variables."""
     given = variables(kind)
     try:
         return kind(_env_prefix=prefix)
     except ValidationError as error:
         raise wrong_settings(error, kind, prefix) from None
     except PydanticSettingsError as error:
-        # The error names only the field, and its cause holds the text, which may be a secret.
+        # The error names only the field, and its cause has the value, which may be a secret.
         text = getattr(error.__cause__, "doc", None)
         names = [
             name
@@ -42,30 +42,30 @@ def load(kind: type[Loaded], prefix: str = "") -> Loaded:
             and f'"{name.removeprefix(prefix).partition("__")[0]}"' in str(error)
         ]
         reason = f'{", ".join(names)}: must be JSON, such as ["one", "two"]'
-        raise SettingsError(f"Wrong settings: {reason if names else error}") from None
+        raise SettingsError(f"Invalid settings: {reason if names else error}") from None
 
 
 def variables(kind: type[BaseSettings]) -> dict[str, str | None]:
-    """Return all variables that `load` reads, of Frontdesk and of others."""
+    """Return all variables that `load` reads, including those of other programs."""
     return {**_read_dotenv(kind), **os.environ}
 
 
 def wrong_settings(
     error: ValidationError, kind: type[BaseModel] | None = None, prefix: str = ""
 ) -> SettingsError:
-    """Return an error that names all wrong settings in one sentence."""
+    """Return an error that names all invalid settings in one sentence."""
     faults = []
     for fault in error.errors(include_input=False, include_url=False):
         path = [str(part) for part in fault["loc"]]
         message = fault["msg"].removeprefix("Value error, ")
         if fault["type"] == "extra_forbidden":
-            message = f"there is no such setting{_suggestion(kind, path, prefix)}"
+            message = f"unknown setting{_suggestion(kind, path, prefix)}"
         faults.append(f"{prefix}{'__'.join(path)}: {message}")
-    return SettingsError(f"Wrong settings: {'; '.join(faults)}")
+    return SettingsError(f"Invalid settings: {'; '.join(faults)}")
 
 
 def closest(name: str, known: Iterable[str], *, similarity: float = 0.7) -> str | None:
-    """Return the known name that is most like this one, if one is."""
+    """Return the most similar known name, or None if no name is similar."""
     found = get_close_matches(name.upper(), known, n=1, cutoff=similarity)
     return found[0] if found else None
 
@@ -74,7 +74,7 @@ def _suggestion(kind: type[BaseModel] | None, path: Sequence[str], prefix: str) 
     for part in path[:-1]:
         kind = namespace_class(kind.model_fields[part]) if kind is not None else None
     name = closest(path[-1], kind.model_fields) if kind is not None else None
-    return f", do you mean {prefix}{'__'.join([*path[:-1], name])}?" if name else ""
+    return f", did you mean {prefix}{'__'.join([*path[:-1], name])}?" if name else ""
 
 
 def namespace_class(field: FieldInfo) -> type[BaseModel] | None:

@@ -53,7 +53,7 @@ def _redis(core: CoreSettings) -> Keystore | None:
     if not url and not (core.REDIS_HOST and password):
         if core.KEYSTORE == "redis":
             raise SettingsError(
-                "Wrong settings: CORE__KEYSTORE: redis needs CORE__REDIS_URL, or CORE__REDIS_HOST"
+                "Invalid settings: CORE__KEYSTORE: redis needs CORE__REDIS_URL, or CORE__REDIS_HOST"
                 " and CORE__REDIS_PASSWORD"
             )
         if core.REDIS_HOST or password:
@@ -76,6 +76,6 @@ def _redis(core: CoreSettings) -> Keystore | None:
         # The error's message may contain a part of the password.
         name = "CORE__REDIS_URL" if url else "CORE__REDIS_HOST"
         if core.KEYSTORE == "redis":
-            raise SettingsError(f"Wrong settings: {name}: {_MALFORMED}") from None
+            raise SettingsError(f"Invalid settings: {name}: {_MALFORMED}") from None
         log.warning("%s %s: the keystore is in memory.", name, _MALFORMED)
         return None

@@ -87,7 +87,7 @@ class SmtpMailer:
 
     def _open_client(self) -> smtplib.SMTP:
         mail, seconds = self.mail, self._timeouts.connect
-        # With any name, smtplib does not ask a name server. `_start_session` sets the real name.
+        # Without a name, smtplib queries a name server. `_start_session` sets the real name.
         if not mail.use_ssl:
             return smtplib.SMTP(mail.server, mail.port, "localhost", seconds)
         return smtplib.SMTP_SSL(
@@ -148,10 +148,10 @@ _FULL = re.compile(rf"(?:{_LABEL}\.)+(?!\d+\Z|localdomain\Z){_LABEL}")
 
 
 def local_name(configured: str | None, sender_domain: str, connection: socket) -> str:
-    """Return the name for the greeting: many servers reject one that is not fully qualified.
+    """Return the name for the greeting. Many servers reject names that are not fully qualified.
 
-    It is the configured name, or the machine's if it is fully qualified, or the sender's domain,
-    or else the IP address of the connection.
+    The first available name is used: the configured name, the machine's fully qualified name, the
+    sender's domain, the IP address of the connection.
     """
     name = configured or _machine_name()
     if name:

@@ -13,7 +13,7 @@ _UNUSABLE = "!"
 
 
 def read_django(stream: TextIO) -> Iterator[Row]:
-    """Read what `manage.py dumpdata auth.user` writes: one JSON document, or JSON lines."""
+    """Read the output of `manage.py dumpdata auth.user`: one JSON document, or JSON lines."""
     return read_accounts(table(stream), django_account)
 
 
@@ -21,7 +21,7 @@ def django_account(row: Fields) -> ImportedAccount:
     """Read a user of any model: the object must have a password."""
     fields = mapping(row, "fields") or {}
     if "password" not in fields:
-        raise RowError("not_an_account", f"A {row.get('model')!r} is no user.")
+        raise RowError("not_an_account", f"A {row.get('model')!r} is not a user.")
     password_hash = text(fields, "password")
     if password_hash and password_hash.startswith(_UNUSABLE):
         password_hash = None
@@ -46,8 +46,8 @@ def _role(fields: Fields) -> str:
 def read_flask_security(stream: TextIO) -> Iterator[Row]:
     """Read rows of the table of users: JSON lines, a JSON array or CSV.
 
-    Roles are a list of names that the query joins. Passwords that were hashed twice, which is
-    Flask-Security's default, need `AUTH.FOREIGN_PEPPERS`.
+    Roles are a list of names, which the query of the export joins. Passwords that were hashed
+    twice, which is Flask-Security's default, need `AUTH.FOREIGN_PEPPERS`.
     """
     return read_accounts(table(stream), flask_security_account)
 
