@@ -87,7 +87,7 @@ ACCOUNT_REGISTERED = Action(
 REGISTRATION_REQUESTED = Action(
     "registration.requested", "Registration requested", signal=REQUESTED, is_audited=False
 )
-REGISTRATION_PASSED_OVER = Action(
+REGISTRATION_IGNORED = Action(
     "registration.passed_over", "Registration attempted with an unavailable email address"
 )
 REGISTRATION_REFUSED = Action(

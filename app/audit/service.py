@@ -123,7 +123,7 @@ class Records:
             column == value for column, value in columns if value is not None
         ]
         if action not in (None, MOST_FREQUENT):
-            # The condition of the partial index, which is only then used.
+            # The condition of the partial index: without it, the database does not use the index.
             conditions.append(NOT_FREQUENT)
         if filters["target"] is not None:
             kind, colon, target_id = filters["target"].partition(":")

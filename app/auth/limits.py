@@ -121,8 +121,8 @@ class Failures:
         return TooManyAttempts(self.keystore.remaining(key), note={"limit": limit.name})
 
     def _counted(self, email: str, network: str) -> list[tuple[Threshold, str, int]]:
-        """Return each limit with its key and count. One command reads all counters of an account in
-        its first round, as nearly all are."""
+        """Return each limit with its key and count. One command reads the counters of an
+        account without a reset, which is the usual case."""
         keys = self._keys(FIRST_ROUND, email, network)
         round_id, *totals = self.keystore.get_many([_round(email), *(key for _, key in keys)])
         if round_id is not None:

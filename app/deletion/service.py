@@ -160,8 +160,8 @@ class Deletion(BasicService):
     def _check_removable(self, account: AccountLike) -> None:
         """Raise the problem of the last root or of a sole owner.
 
-        What is counted stays locked: of two concurrent deletions, the second counts without the
-        first.
+        The counted rows stay locked: of two concurrent deletions, the second counts without the
+        account of the first.
         """
         if account.role == ROOT:
             lock_name(self.session, self.accounts.model, ROOT)

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from sqlalchemy import update
 
-from ..accounts.actions import REGISTRATION_PASSED_OVER, REGISTRATION_REQUESTED
+from ..accounts.actions import REGISTRATION_IGNORED, REGISTRATION_REQUESTED
 from ..accounts.addresses import read_new_email
 from ..accounts.errors import EmailTaken
 from ..accounts.models import PENDING, AccountLike
@@ -111,20 +111,20 @@ class Registration(BasicService):
                 )
                 report_action(session, REGISTRATION_REQUESTED, account)
             elif account is not None and account.status == PENDING:
-                # The new email is about this password, and ends the emails before it.
+                # The new email verifies this password and invalidates earlier emails.
                 account.password_hash = columns["password_hash"]
                 session.flush()
             else:
-                self._pass_over(email, account)
+                self._email_owner(email, account)
                 return None
             pending: AccountLike = account
             after_commit(session, lambda: self.verification.send(pending))
         return pending
 
-    def _pass_over(self, email: str, account: AccountLike | None) -> None:
-        """Email the owner of a known or refused address, with the work of a new account."""
+    def _email_owner(self, email: str, account: AccountLike | None) -> None:
+        """Email the owner of a known or rejected address. The work equals that of a new account."""
         account_id = None if account is None else account.id
-        report_action(self.session, REGISTRATION_PASSED_OVER, account_id=account_id)
+        report_action(self.session, REGISTRATION_IGNORED, account_id=account_id)
         # One write to the table of accounts, as for a new account.
         model = self.accounts.model
         same = update(model).where(model.email == email).values(email=model.email)

@@ -14,7 +14,7 @@ from ..core.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
-# Lower case only, so that a name means one file on every file system; no separator, no leading dot.
+# Lower case only: a name identifies one file on every file system. No separator, no leading dot.
 _SAFE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*", re.ASCII)
 _LONGEST_NAME = 128
 CHUNK_BYTES = 64 * 1024
@@ -25,7 +25,7 @@ class FileMissing(Exception):
 
 
 class UnsafeName(ValueError):
-    """The name could mean something else than one file in the store."""
+    """The name may refer to something other than one file in the store."""
 
 
 class StorageUnavailable(Unavailable):
@@ -77,7 +77,7 @@ class LargeFileStore(FileStore, Protocol):
 
 
 def checked_name(name: str) -> str:
-    """Return the name, or raise `UnsafeName` when it is not plainly one file's name."""
+    """Return the name, or raise `UnsafeName` unless it is the name of a single file."""
     if len(name) > _LONGEST_NAME or not _SAFE_NAME.fullmatch(name):
         raise UnsafeName(f"Not a file name this store takes: {name[:_LONGEST_NAME]!r}")
     return name

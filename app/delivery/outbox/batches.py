@@ -40,7 +40,7 @@ class ClaimedDelivery(NamedTuple):
 
 
 class Batch(NamedTuple):
-    # The token of the worker that has claimed it.
+    # The token of the worker that has claimed the delivery.
     claim: str
     deliveries: Sequence[ClaimedDelivery]
 
