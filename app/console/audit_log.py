@@ -15,6 +15,7 @@ from ..audit.schemas import RecordFilter, RecordRead
 from ..audit.service import RecordItem, Records
 from ..core.actions import Action
 from ..core.context import current_frontdesk, service
+from ..core.db.transaction import release
 from ..core.types import Values
 from ..core.web.request_data import load_body
 from ..core.web.responses import field_names
@@ -64,6 +65,9 @@ def download(
 
     The end of the name is the format: `.csv` or `.jsonl`.
     """
+    if current_frontdesk.owns_application:
+        # A slow client does not keep the connection of the queries so far.
+        release(current_frontdesk.session)
     is_csv = name.endswith(".csv")
     options: Any = {"write": _write_csv} if is_csv else {}
     lines = service(Records).export(filters, schema, **options) if filters else iter(())

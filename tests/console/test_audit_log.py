@@ -185,7 +185,7 @@ def test_entry_links_to_accounts_workspace_and_target(
     for account in (ada, boss):
         assert f'href="/admin/accounts/{account.id}">{account.email}</a>' in page
     page = desk.get(f"{EVENTS}?type=workspace.created&account={ada.email}")
-    [link] = re.findall(r'href="(/admin/events\?workspace=\d+)">Garden</a>', page)
+    [link] = re.findall(r'href="(/admin/events\?workspace=\d+)"[^>]*>Garden</a>', page)
     assert table_of(desk.get(link)).count("Workspace created") == 1
     report(app, target=Target("door", "17"))
     page = desk.get(f"{EVENTS}?type=account.unlocked")
