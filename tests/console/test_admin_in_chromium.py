@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from ..rigs.console.site import Site, Visitor, Visitors
@@ -82,3 +84,20 @@ def test_events_are_filtered(site: Site, visitors: Visitors) -> None:
     expect(rows.filter(has_text="Signed in")).to_have_count(1)
     rows.first.locator("summary").click()
     expect(rows.first.get_by_text("ID")).to_be_visible()
+
+
+def test_fields_of_options_are_shown_when_they_are_chosen(site: Site, visitors: Visitors) -> None:
+    ada, boss = site.person("ada"), visitors(site.person("boss", role="admin"))
+    for path, label, option in (
+        (f"/admin/accounts/{ada.id}/suspend", "Until", "Until a date"),
+        ("/admin/accounts/new", "Password", "With a password"),
+    ):
+        boss.open(path)
+        field = (
+            boss.page.get_by_role("main")
+            .locator("input.input")
+            .and_(boss.page.get_by_label(re.compile(rf"^{label} \(optional\)")))
+        )
+        expect(field).to_be_hidden()
+        boss.page.get_by_text(option, exact=True).click()
+        expect(field).to_be_visible()

@@ -63,6 +63,24 @@ def test_menu_closes_on_escape_and_outside_clicks(page: Page) -> None:
     expect(menu).to_have_count(0)
 
 
+@in_cells(WIDE)
+def test_arrow_keys_open_a_menu_and_move_between_its_items(page: Page) -> None:
+    page.locator("summary[aria-label='Actions for ada@example.com']").focus()
+    items = page.locator("details.menu[open] .item")
+    for key, name in (
+        ("ArrowDown", "Open"),
+        ("ArrowDown", "Reset password"),
+        ("End", "Suspend"),
+        ("ArrowDown", "Open"),
+        ("ArrowUp", "Suspend"),
+        ("Home", "Open"),
+    ):
+        page.keyboard.press(key)
+        expect(items.filter(has_text=name)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(items).to_have_count(0)
+
+
 @SCRIPTED
 def test_times_are_shown_in_the_browser_time_zone(page: Page) -> None:
     time = page.locator("dt:text-is('Signed in') + dd time")

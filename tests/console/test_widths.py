@@ -29,6 +29,9 @@ _LAYOUT_ERRORS = """
   const box = (it) => it.getBoundingClientRect();
   const isShown = (it) => it.checkVisibility() && box(it).width > 1;
   const text = (it) => it.textContent.trim().replace(/[↑↓]$/, "");
+  const isOver = (one, other) => box(one).right > box(other).left + 1
+    && box(one).left < box(other).right - 1
+    && box(one).bottom > box(other).top + 1 && box(one).top < box(other).bottom - 1;
   const isClipped = (it, end) => {
     for (let at = it.parentElement; at && at !== end; at = at.parentElement) {
       if (getComputedStyle(at).overflowX !== "visible") return true;
@@ -58,6 +61,8 @@ _LAYOUT_ERRORS = """
         for (const cell of cells) {
           const isNamed = cell.dataset.label || cell.matches("th, .end, [colspan]");
           if (!isNamed) errors.push(`has no label: ${name(cell)}`);
+          const covered = cells.find((each) => each !== cell && isOver(cell, each));
+          if (covered) errors.push(`${name(cell)} overlaps ${name(covered)}`);
         }
         continue;
       }

@@ -23,6 +23,20 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// The arrow keys, Home and End move between the items of a menu; an arrow key also opens it.
+document.addEventListener("keydown", (event) => {
+  const menu = event.target.closest("details.menu");
+  const items = [...(menu?.querySelectorAll(".item") ?? [])];
+  const at = items.indexOf(event.target);
+  const last = items.length - 1;
+  const next = { ArrowDown: at < last ? at + 1 : 0, ArrowUp: at > 0 ? at - 1 : last };
+  if (menu?.open) Object.assign(next, { Home: 0, End: last });
+  if (!items.length || !(event.key in next)) return;
+  event.preventDefault();
+  menu.open = true;
+  items[next[event.key]].focus();
+});
+
 // A confirmation becomes a dialog, and returns to its place when it is closed.
 document.addEventListener("click", (event) => {
   const summary = event.target.closest("details[data-dialog] > summary");
