@@ -23,6 +23,7 @@ from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
 from ..core.web.paging import Slice
 from ..core.web.responses import field_names, row_serializer
+from .saved_filters import SavedFilters, export_saved_filters
 from .schemas import RecordFilter, RecordQuery, RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
 
@@ -212,7 +213,8 @@ class RecordRetention:
 
 
 def assemble(context: Context) -> None:
-    context.contributions.exporters.append(export_events)
+    context.contributions.exporters += [export_events, export_saved_filters]
+    context.add(SavedFilters(context.session))
     context.add(Records(context.session, context.actions.catalogue, context.clock))
     settings = context.settings.of(AuditSettings)
     retention = RecordRetention(context.session, context.clock, settings)

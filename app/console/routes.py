@@ -130,6 +130,13 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/admin/events", "admin.events.admin_events_page"),
     (PAGE, "/admin/events.jsonl", "admin.events.admin_events_file"),
     (PAGE, "/admin/events.csv", "admin.events.admin_events_csv"),
+    (PAGE, "/admin/events/filters", "admin.saved_filters.saved_filters_page"),
+    (FORM, "/admin/events/filters", "admin.saved_filters.save_event_filter"),
+    (
+        FORM,
+        "/admin/events/filters/<row_id:filter_id>/delete",
+        "admin.saved_filters.delete_event_filter",
+    ),
     (PAGE, "/admin/settings", "admin.settings.settings_page"),
     # Security of the owner's account.
     (PAGE, "/security", "owner.security.security_page"),

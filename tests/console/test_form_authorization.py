@@ -28,6 +28,8 @@ OWN_FORMS: dict[str, str] = {
     "make_first_root": "no account exists yet; the link of the server authorizes the form",
     "make_profile": "requires other properties than the API",
     "change_profile": "requires other properties than the API",
+    "save_event_filter": "belongs to the page of the console",
+    "delete_event_filter": "belongs to the page of the console",
     "carry_email": "opens another page for visitors with the email address filled in",
     "set_appearance": "sets a cookie only",
 }

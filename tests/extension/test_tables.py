@@ -32,6 +32,7 @@ FRONTDESK_TABLES = {
     "frontdesk_notifications",
     "frontdesk_outgoing_messages",
     "frontdesk_profiles",
+    "frontdesk_saved_filters",
     "frontdesk_workspace_members",
     "frontdesk_workspaces",
 }

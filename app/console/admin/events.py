@@ -37,7 +37,7 @@ def admin_events_page() -> Response:
     position = filter_values(("after",))
     errors: Sequence[str] = ()
     try:
-        query = _query(filters)
+        query = parse_filters(filters)
         found = list_from_api(audit_api.list_events, query={**query, **position, "limit": ROWS})
     except Invalid as problem:
         found, errors = ListPage([], {}), error_messages(problem)
@@ -72,13 +72,14 @@ def admin_events_csv() -> Response:
 
 def _download(name: str) -> Response:
     try:
-        return download(name, load_filters(_query(filter_values(FILTERS))))
+        return download(name, load_filters(parse_filters(filter_values(FILTERS))))
     except Invalid:
         # The page shows the errors of the filters.
         return redirect(link_to(f".{AT}", **request.args))
 
 
-def _query(filters: Mapping[str, str]) -> JsonObject:
+def parse_filters(filters: Mapping[str, str]) -> JsonObject:
+    """Return the query for the API: days as timestamps, and email addresses as ids."""
     query: JsonObject = days_to_timestamps(filters, starts="since", ends="until")
     for name in PERSON_FILTERS:
         if "@" in query.get(name, ""):
