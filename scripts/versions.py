@@ -151,10 +151,10 @@ class Container(Machine):
         self._name = self._builder.run("from", BASE)
 
     def run(self, *words: str) -> None:
-        volumes = [f"--volume={path}:{path}:ro" for path in SHARED_FILES if os.path.exists(path)]
+        shared = [f"--volume={path}:{path}:ro" for path in SHARED_FILES if os.path.exists(path)]
         volumes = [f"--volume={path}:{path}" for path in (ROOT, self.folder)]
         settings = [f"--env={name}={value}" for name, value in self.environment.items()]
-        options = ["--isolation=chroot", f"--workingdir={ROOT}", *volumes, *volumes, *settings]
+        options = ["--isolation=chroot", f"--workingdir={ROOT}", *shared, *volumes, *settings]
         command = self._builder.command("run", *options, self._name, "--", *words)
         run(command)
 
