@@ -37,7 +37,8 @@ MAX_BODY = 3 * MAX_SIZE
 MAX_FORMS = 20
 _KEY = re.compile(r"[\w-]{43}", re.ASCII)
 _SECRETS = re.compile(
-    r"passw|secret|token|otp|pin$|code|credential|csrf|key|login_id|counted|^(uri|invitation)$",
+    r"passw|secret|token|otp|pin$|(?<!postal_)code|credential|csrf|key|login_id|counted"
+    r"|^(uri|invitation)$",
     re.IGNORECASE,
 )
 

@@ -113,9 +113,10 @@ def test_passwords_codes_and_tokens_are_never_stored(app: Flask, client: PageCli
             *("token", "mfa_token", "credential", "login_id", "secret", "uri", "invitation", "pin"),
         )
     }
-    send(client, "/account", phone="+49", **secrets)
+    send(client, "/account", phone="+49", postal_code="D-10115", **secrets)
     found = stored(app)
     assert "+49" in found
+    assert "D-10115" in found
     assert "secret of" not in found
 
 
