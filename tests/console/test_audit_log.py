@@ -345,19 +345,19 @@ def test_workspace_download_has_only_entries_of_the_workspace(
 def test_workspace_filter_does_not_reveal_who_has_an_account(
     garden: FormClient, person: MakePerson
 ) -> None:
-    stranger = person("stranger").email
+    outsider = person("outsider").email
     known, unknown = (
         garden.get(f"{ACTIVITY}?account={email}")
         .replace(email, "EMAIL")
         .replace(email.replace("@", "%40"), "EMAIL")
-        for email in (stranger, "nobody@example.com")
+        for email in (outsider, "unknown@example.com")
     )
     assert "No matching events" in known
     assert known == unknown
     for format in ("csv", "jsonl"):
         files = [
             download(garden, f"{ACTIVITY}.{format}?actor={email}").data
-            for email in (stranger, "nobody@example.com")
+            for email in (outsider, "unknown@example.com")
         ]
         assert files[0] == files[1]
 
@@ -366,10 +366,10 @@ def test_workspace_filter_does_not_reveal_who_has_an_account(
 def test_only_owners_and_admins_of_the_workspace_see_its_audit_log(
     app: Flask, garden: FormClient, person: MakePerson, path: str
 ) -> None:
-    member, admin, stranger = (person(new_name("member")) for _ in range(3))
+    member, admin, outsider = (person(new_name("member")) for _ in range(3))
     join(app, member).get(path, 403)
     join(app, admin, "admin").get(path)
-    FormClient(app, stranger).get(path, 403)
+    FormClient(app, outsider).get(path, 403)
 
 
 SAVED = f"{EVENTS}/filters"
@@ -413,7 +413,7 @@ def test_invalid_filter_is_not_saved(desk: FormClient, monkeypatch: pytest.Monke
     desk.post(SAVED, 422, name="All")
     unknown = desk.post(f"{SAVED}?type=nothing", 422, name="Wrong").text
     assert "Choose one of the options." in unknown
-    desk.post(f"{SAVED}?account=nobody@example.com", 422, name="Unknown")
+    desk.post(f"{SAVED}?account=unknown@example.com", 422, name="Unknown")
     monkeypatch.setattr("app.audit.saved_filters.MAX_FILTERS", 1)
     desk.post(f"{SAVED}?type=login.failed", name="First")
     desk.post(f"{SAVED}?type=login.failed", 409, name="Second")
