@@ -238,7 +238,7 @@ def test_queued_messages_are_listed_with_their_broadcast(world: World) -> None:
     queued = main_of(world, "/admin/deliveries?state=pending&channel=sms")
     assert queued.count("<tr>") == 2
     assert world.suspended.email in queued
-    assert f'<a href="{path}">Closed today</a>' in queued
+    assert f'<a href="{path}" dir="auto">Closed today</a>' in queued
     assert "Closed today" not in main_of(world, "/admin/deliveries?state=pending&channel=email")
 
 
