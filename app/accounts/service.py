@@ -255,7 +255,7 @@ class Accounts(Generic[A]):
         Args:
             email: Email address, which is stored in lower case.
             password: Password of at least 8 characters and at most 72 bytes; None for an account
-                without a password, whose owner can set one with password recovery.
+                without a password: the owner can set one with password recovery.
             role: `user`, `admin` or `root`.
             status: Status of the account. For `pending`, `account-registered` is emitted when the
                 email address is verified.

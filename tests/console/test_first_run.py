@@ -161,13 +161,13 @@ class TestStartupWarning:
         assert "token=" not in capsys.readouterr().err
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
         with app.app_context():
-            current_frontdesk.keystore.drop("first-root-told")
+            current_frontdesk.keystore.drop("first-root-logged")
         log_missing_root(app)
         printed = capsys.readouterr().err
         path = printed.partition(PUBLIC)[2].split()[0]
         assert app.test_client().get(path, base_url=HOST).status_code == 200
         with app.app_context():
-            current_frontdesk.keystore.drop("first-root-told")
+            current_frontdesk.keystore.drop("first-root-logged")
         log_missing_root(app)
         assert "token=" not in capsys.readouterr().err
         assert len(caplog.messages) == 3

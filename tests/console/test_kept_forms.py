@@ -28,7 +28,7 @@ def app(make_app: MakeApp) -> Flask:
 
 @pytest.fixture
 def client(app: Flask, ada: Person) -> PageClient:
-    """Ada on her account page, whose session has ended elsewhere."""
+    """Ada on her account page, after her session ended in another browser."""
     client = PageClient(app)
     client.sign_in(ada.email, ada.password)
     client.open("/account")

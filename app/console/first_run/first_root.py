@@ -36,7 +36,7 @@ class FirstRoot:
 
     def is_missing(self) -> bool:
         model = self.context.get(Accounts).model
-        # The first condition selects the partial index of accounts whose role is not `user`.
+        # The first condition selects the partial index of accounts with a role other than `user`.
         found = select(model.id).where(model.role != "user", model.role == ROOT).limit(1)
         return self.context.session.scalar(found) is None
 

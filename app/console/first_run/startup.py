@@ -29,7 +29,7 @@ def log_missing_root(app: Flask) -> None:
         try:
             first_root = FirstRoot(context)
             if first_root.is_missing() and context.keystore.add(
-                "first-root-told", "1", _LOCK_SECONDS
+                "first-root-logged", "1", _LOCK_SECONDS
             ):
                 log.warning(
                     "No account has the role root. Run `flask --app wsgi frontdesk first-root` for"

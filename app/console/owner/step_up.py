@@ -1,4 +1,4 @@
-"""Decorators of pages whose forms need re-authentication: it comes before the form."""
+"""Decorators of pages that require re-authentication before they show their form."""
 
 from collections.abc import Callable
 from functools import wraps

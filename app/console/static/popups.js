@@ -66,7 +66,7 @@ function openDialog(details) {
   dialog.showModal();
 }
 
-// Screen readers announce only what is added to a region, so toasts are added again.
+// Screen readers announce only elements that are added to a region, so toasts are added again.
 export function announce() {
   for (const toast of document.querySelectorAll(".toasts:not([data-announced]) > .toast")) {
     const region = toast.parentElement;
