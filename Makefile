@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench wheel image versions pin digests sbom settings errors api cli hooks records snippets docs screens texts
+.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api cli hooks records snippets docs screens texts
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ types: ## Check the types
 bench: ## Run the benchmarks
 	$(TOOL) bench
 
+soak: ## Kill each server of a deployment once under load (ARGS="--minutes 2"; nginx, Redis, RabbitMQ, PostgreSQL)
+	$(TOOL) tests.rigs.soak $(ARGS)
+
 wheel: ## Build dist/flask_frontdesk-….whl
 	$(TOOL) build --wheel --no-isolation
 
@@ -51,7 +54,7 @@ versions: ## Test with the lowest and with the newest versions of all dependenci
 pin: ## Write requirements.txt and requirements-dev.txt (ARGS=--upgrade for newer packages)
 	$(TOOL) scripts.pin $(ARGS)
 
-digests: ## Update the image digests in compose.yaml and the Dockerfile (docker or skopeo, and a registry)
+digests: ## Update the image digests in the Compose files and the Dockerfile (docker or skopeo, and a registry)
 	$(TOOL) scripts.digests
 
 sbom: ## Update the software bill of materials and the list of licenses
@@ -84,5 +87,5 @@ docs: ## Build the documentation as a site, in build/docs; a warning is an error
 screens: ## Update the documentation's screenshots, with Chromium
 	$(TOOL) scripts.screens
 
-texts: ## Extract the console's texts for translators, and compile the translations
-	$(TOOL) scripts.texts
+texts: ## Extract the texts for translators and update translations (ARGS=de adds a language)
+	$(TOOL) scripts.texts $(ARGS)

@@ -20,7 +20,7 @@ from .auth.idp.service import IdpUserInfo
 from .auth.settings import AuthSettings
 from .cli.groups import migrations
 from .core.config.environment import SettingsError, load
-from .core.config.settings import DEFAULT, LoadedSettings
+from .core.config.settings import DEFAULT, CoreSettings, LoadedSettings
 from .core.context import service
 from .core.db.base import create_private_database, engine_options
 from .core.extras import missing_extra
@@ -66,7 +66,7 @@ def create_app(settings: object | None = None, *, parts: Parts = NO_PARTS) -> Fl
     # A path with repeated slashes is a different path, as it is for the rules of a proxy.
     app.url_map.merge_slashes = False
     _configure(app, chosen)
-    db = _database(app)
+    db = _database(app, chosen.core)
     if chosen.core.REDIS_URL or chosen.core.REDIS_HOST:
         _load_redis()
     frontdesk = Frontdesk()
@@ -99,7 +99,7 @@ def _with_console(chosen: LoadedSettings) -> LoadedSettings:
     return chosen.derive("AUTH", COOKIE_SESSIONS="alone")
 
 
-def _database(app: Flask) -> SQLAlchemy:
+def _database(app: Flask, core: CoreSettings) -> SQLAlchemy:
     url = make_url(app.config["SQLALCHEMY_DATABASE_URI"])
     if url.get_backend_name() == "postgresql" and (line := missing_extra("postgresql")):
         raise SettingsError(f"CORE__DATABASE_URL names PostgreSQL, and needs an extra: {line}")
@@ -118,7 +118,7 @@ def _database(app: Flask) -> SQLAlchemy:
         else:
             from .core.db.postgres import prepare_postgres
 
-            prepare_postgres(db.engine)
+            prepare_postgres(db.engine, core.DATABASE_PREPARED)
     return db
 
 
@@ -135,13 +135,11 @@ def create_account(person: IdpUserInfo, options: SignalOptions) -> None:
 
 
 def _mount(app: Flask, chosen: LoadedSettings) -> None:
+    """Mount the blueprints, in the order of their tags in the OpenAPI document."""
     core = chosen.core
     prefix = core.API_V1_STR
-    app.register_blueprint(blueprints.health, url_prefix=prefix)
     app.register_blueprint(blueprints.auth, url_prefix=prefix)
     app.register_blueprint(blueprints.registration, url_prefix=prefix)
-    app.register_blueprint(blueprints.exports, url_prefix=prefix)
-    app.register_blueprint(blueprints.deletion, url_prefix=prefix)
     auth = chosen.of(AuthSettings)
     if auth.keeps_sessions:
         app.register_blueprint(blueprints.sessions, url_prefix=prefix)
@@ -151,8 +149,8 @@ def _mount(app: Flask, chosen: LoadedSettings) -> None:
         app.register_blueprint(blueprints.passkeys, url_prefix=prefix)
     if auth.LOGIN_BY_CODE == "on":
         app.register_blueprint(blueprints.login_codes, url_prefix=prefix)
-    if chosen.of(TasksSettings).ENABLED:
-        app.register_blueprint(blueprints.tasks, url_prefix=f"{prefix}/tasks")
+    app.register_blueprint(blueprints.exports, url_prefix=prefix)
+    app.register_blueprint(blueprints.deletion, url_prefix=prefix)
     app.register_blueprint(blueprints.workspaces, url_prefix=f"{prefix}/workspaces")
     app.register_blueprint(blueprints.invitations, url_prefix=prefix)
     app.register_blueprint(blueprints.profiles, url_prefix=f"{prefix}/profiles")
@@ -167,6 +165,9 @@ def _mount(app: Flask, chosen: LoadedSettings) -> None:
     )
     app.register_blueprint(blueprints.administration, url_prefix=f"{prefix}/admin/accounts")
     app.register_blueprint(blueprints.events, url_prefix=prefix)
+    if chosen.of(TasksSettings).ENABLED:
+        app.register_blueprint(blueprints.tasks, url_prefix=f"{prefix}/tasks")
+    app.register_blueprint(blueprints.health, url_prefix=prefix)
     app.register_blueprint(blueprints.docs, url_prefix=prefix)
     if core.CONSOLE_ENABLED:
         app.register_blueprint(blueprints.console, url_prefix=core.CONSOLE_PATH)

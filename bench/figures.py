@@ -1,5 +1,6 @@
 """Results of several rounds, as ratios to one contender of the same round, with their spread."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -9,6 +10,8 @@ class Column:
     key: str
     heading: str
     pattern: str = "{:.0f}"
+    # The result of all rounds.
+    of_rounds: Callable[[Sequence[float]], float] = median
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Goal:
 @dataclass
 class Table:
     title: str
+    # Without a reference, the table has no ratios.
     reference: str
     columns: tuple[Column, ...]
     goals: tuple[Goal, ...] = ()
@@ -40,14 +44,15 @@ class Table:
         """Return the table in Markdown."""
         heads = [""]
         for column in self.columns:
-            heads += [column.heading, "ratio"]
+            heads += [column.heading, "ratio"] if self.reference else [column.heading]
         out = [f"### {self.title}", "", _row(heads), _row(["---"] * len(heads))]
         for name, rounds in self.rounds.items():
             cells = [self.titles[name]]
             for column in self.columns:
                 values = [figures[column.key] for figures in rounds]
-                cells.append(column.pattern.format(median(values)))
-                cells.append(_spread(self.ratios(name, self.reference, column.key)))
+                cells.append(column.pattern.format(column.of_rounds(values)))
+                if self.reference:
+                    cells.append(_spread(self.ratios(name, self.reference, column.key)))
             out.append(_row(cells))
         out += ["", *self.remarks, *self._verdicts(), ""]
         return out

@@ -24,6 +24,7 @@ class Load:
     """The results of a run, with the latency of each response in seconds."""
 
     latencies: list[float] = field(default_factory=list)
+    received: int = 0
     errors: int = 0
     elapsed: float = 0.0
     own_cpu: float = 0.0
@@ -112,6 +113,7 @@ def run(
             last = time.perf_counter()
             if connection.buffer[9:10] == b"2":
                 load.latencies.append(last - connection.sent)
+                load.received += len(connection.buffer)
             else:
                 load.errors += 1
             if not keep:

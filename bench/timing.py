@@ -16,12 +16,13 @@ def timed(
     requests: Sequence[bytes],
     seconds: float,
     sockets: Sequence[socket.socket] = (),
+    count: int | None = None,
 ) -> dict[str, float]:
-    """Return requests per second, latencies in milliseconds, and microseconds of processor per
-    request."""
+    """Return requests per second, latencies in milliseconds, and for each request the
+    microseconds of processor and the bytes of the response."""
     web, backends = server.pids(), database_backends(data)
     web_before, database_before = proc.cpu_seconds(web), proc.cpu_seconds(backends)
-    result = load.run(server.port, requests, seconds=seconds, sockets=sockets)
+    result = load.run(server.port, requests, seconds=seconds, sockets=sockets, count=count)
     web_cpu = proc.cpu_seconds(web) - web_before
     database_cpu = proc.cpu_seconds(backends) - database_before
     answered = len(result.latencies)
@@ -35,6 +36,7 @@ def timed(
         "cpu": web_cpu / answered * 1e6,
         "database": database_cpu / answered * 1e6,
         "load": result.own_cpu / answered * 1e6,
+        "bytes": result.received / answered,
     }
 
 

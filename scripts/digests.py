@@ -1,4 +1,4 @@
-"""`make digests`: writes the digest of each image into compose.yaml and the Dockerfile, as
+"""`make digests`: writes the digest of each image into the Compose files and the Dockerfile, as
 `name:version@sha256:…`. A registry can replace the image of a version, but not that of a digest.
 
 Requires access to the registries, and docker (buildx) or skopeo. Run it again after a version has
@@ -11,10 +11,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import cache
 
 from .environment import ROOT, stop
 
-FILES = ("compose.yaml", "Dockerfile")
+FILES = ("compose.yaml", "deploy/compose/high-availability.yaml", "Dockerfile")
 # The image of a registry has a version; the image that compose builds has none.
 _IMAGE = re.compile(
     r"(?m)^(?P<before>\s*image: |ARG PYTHON=)(?P<image>[\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?$"
@@ -24,7 +25,9 @@ _SECONDS = 60
 
 
 def main() -> None:
-    texts = {name: rewritten((ROOT / name).read_text(), digest_of) for name in FILES}
+    # An image gets the same digest in all files.
+    once = cache(digest_of)
+    texts = {name: rewritten((ROOT / name).read_text(), once) for name in FILES}
     for name, text in texts.items():
         (ROOT / name).write_text(text)
 

@@ -58,6 +58,8 @@ def take(browser: Browser, folder: Path) -> list[Path]:
         page.locator("#operations-auth-login").wait_for()
         page.screenshot(path=taken[0])
     with _tab(browser, 640, 620) as page, app.app_context():
+        # An email has the language of its recipient's account.
+        app.extensions["sqlalchemy"].create_all()
         mail = service(Mails).recovery("ada@example.com", "eyJhbGciOiJIUzI1NiJ9", "01234567")
         page.set_content(mail.html or "")
         page.screenshot(path=taken[1])

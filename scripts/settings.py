@@ -45,8 +45,8 @@ This page is generated from the code by `make settings`.
 
 # The first pattern that matches the whole name decides. A setting without a group is an error.
 _GROUPS = {
-    "Secret key, name and URLs": r"(CORE__)?SECRET_KEY(_FALLBACKS)?|CORE__(PROJECT_NAME|API_V1_STR"
-    r"|CLIENT_HOST|PUBLIC_URL|TRUSTED_PROXIES|PRODUCTION_CHECKS|PROBLEM_TYPE_URL)",
+    "Secret key, name and URLs": r"(CORE__)?SECRET_KEY(_FALLBACKS)?|CORE__(PROJECT_NAME|LANGUAGE"
+    r"|API_V1_STR|CLIENT_HOST|PUBLIC_URL|TRUSTED_PROXIES|PRODUCTION_CHECKS|PROBLEM_TYPE_URL)",
     "First root account": r"FIRST_SUPERUSER.*",
     "Database and shared state store": r"CORE__(DATABASE|KEYSTORE|REDIS).*",
     "CORS and HTTPS": r"CORE__(CORS|HSTS).*",

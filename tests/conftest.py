@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from flask import Flask
 from app import Parts, create_app
 from app.core.config.environment import load
 from app.delivery.worker.background import Background, Work
+from app.notifications import shared
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox, ManualEngine
@@ -30,10 +31,11 @@ from .rigs.backends import memory_folder, postgres_database, redis_server
 from .rigs.database_cleaner import DatabaseCleaner
 from .rigs.documented_problems import note_undocumented_problems
 from .rigs.engines import cache_statements, reuse_connections, share_statements
+from .rigs.poolers import pgbouncer
 from .rigs.routing import cache_rules
 from .rigs.stages import AddedStages
 from .rigs.templates import cache_templates
-from .rounds import ALONE, LONG, WAITING, is_repetition
+from .rounds import ALONE, LONG, PARTITIONED, POOLED, SHARED, WAITING, is_repetition
 
 pytest_plugins = [
     "app.testing.plugin",
@@ -43,7 +45,30 @@ pytest_plugins = [
     "tests.rigs.chromium",
 ]
 
+BACKENDS = ("sqlite", "postgresql")
+POOLED_BACKEND = "postgresql-pooled"
+PARTITIONED_BACKEND = "postgresql-partitioned"
+# With broadcasts that are stored once for all accounts.
+SHARED_BACKENDS = ("sqlite-shared", "postgresql-shared")
+# More backends for the tests of some files.
+MORE_BACKENDS = {
+    POOLED_BACKEND: POOLED,
+    PARTITIONED_BACKEND: PARTITIONED,
+    **dict.fromkeys(SHARED_BACKENDS, SHARED),
+}
 SECRET = "a secret key for the tests, long enough for HS256, and for HS512 as well"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of some files through a connection pooler, with partitions or with shared
+    broadcasts too."""
+    function = metafunc.definition
+    more = [name for name, files in MORE_BACKENDS.items() if function.nodeid.startswith(files)]
+    if not more or "backend" not in metafunc.fixturenames:
+        return
+    if not any("backend" in mark.args[0] for mark in function.iter_markers("parametrize")):
+        function.add_marker(pytest.mark.parametrize("backend", [*BACKENDS, *more], indirect=True))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -71,6 +96,8 @@ class Backend:
     name: str
     database_url: str
     redis_url: str | None = None
+    # Environment variables of the service.
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 @pytest.fixture(autouse=True)
@@ -190,24 +217,59 @@ def s3_endpoint() -> Iterator[str]:
     server.stop()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(scope="session")
+def _pooled_postgres(_migrated_postgres: str) -> Iterator[str]:
+    with pgbouncer(_migrated_postgres, "transaction") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def _partitioned_postgres() -> Iterator[str]:
+    name = f"frontdesk_test_parts_{os.getpid()}"
+    with postgres_database(name) as url, reuse_connections(name):
+        migrate(url)
+        migrate(url, "frontdesk", "partition", "inbox", "--parts", "3", "--offline")
+        migrate(url, "frontdesk", "partition", "events", "--by", "month", "--offline")
+        yield url
+
+
+@pytest.fixture(scope="session")
+def _partitioned_cleaner(_partitioned_postgres: str) -> Iterator[DatabaseCleaner]:
+    with closing(DatabaseCleaner(_partitioned_postgres)) as cleaner:
+        yield cleaner
+
+
+@pytest.fixture(params=BACKENDS)
 def backend(
-    request: pytest.FixtureRequest, tmp_path: Path, _memory_folder: Path
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    _memory_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Backend]:
-    """SQLite with the in-memory state store, and PostgreSQL with Redis."""
-    if request.param == "sqlite":
+    """SQLite with the in-memory state store, and PostgreSQL with Redis: directly, pooled, or with
+    partitions."""
+    environment = {}
+    if request.param in SHARED_BACKENDS:
+        environment["NOTIFICATIONS__BROADCASTS"] = "shared"
+        monkeypatch.setattr(shared, "NEWEST_IDS", 0)
+    if request.param.startswith("sqlite"):
         folder = _memory_folder / tmp_path.name
         folder.mkdir()
         path = folder / "frontdesk.db"
         shutil.copy(request.getfixturevalue("_migrated_sqlite"), path)
-        yield Backend("sqlite", f"sqlite:///{path}")
+        yield Backend("sqlite", f"sqlite:///{path}", environment=environment)
         shutil.rmtree(folder, ignore_errors=True)
         return
-    url = request.getfixturevalue("_migrated_postgres")
+    names = {
+        POOLED_BACKEND: ("_pooled_postgres", "_cleaner"),
+        PARTITIONED_BACKEND: ("_partitioned_postgres", "_partitioned_cleaner"),
+    }
+    database, cleaning = names.get(request.param, ("_migrated_postgres", "_cleaner"))
+    url = request.getfixturevalue(database)
     redis_url = request.getfixturevalue("redis_url")
-    cleaner: DatabaseCleaner = request.getfixturevalue("_cleaner")
+    cleaner: DatabaseCleaner = request.getfixturevalue(cleaning)
     keys: redis.Redis = request.getfixturevalue("_redis")
-    yield Backend("postgresql", url, redis_url)
+    yield Backend("postgresql", url, redis_url, environment)
     cleaner.delete_rows()
     keys.flushdb()
 
@@ -255,6 +317,7 @@ def make_app(
             "CORE__LOG_LEVEL": "WARNING",
             "AUTH__BCRYPT_ROUNDS": "4",
             "PROFILES__AVATAR_FOLDER": str(tmp_path / "avatars"),
+            **backend.environment,
         }
         if backend.redis_url:
             defaults["CORE__REDIS_URL"] = backend.redis_url
@@ -307,10 +370,11 @@ def ada(person: MakePerson) -> Person:
     return person("ada")
 
 
-def migrate(url: str) -> None:
+def migrate(url: str, *command: str) -> None:
+    """Run a command that changes the schema, the migrations by default."""
     settings: Any = Settings(SECRET_KEY=SECRET, CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"})
     app = create_app(settings)
-    result = app.test_cli_runner().invoke(args=["db", "upgrade"])
+    result = app.test_cli_runner().invoke(args=command or ["db", "upgrade"])
     assert result.exit_code == 0, result.output
     with app.app_context():
         cache_statements(app.extensions["sqlalchemy"].engine)

@@ -25,6 +25,8 @@ WAITING = (
     "tests/server/test_faults.py",
     "tests/notifications/test_celery_connections.py",
     "tests/server/test_faults_delivery.py",
+    "tests/server/test_replicas.py",
+    "tests/server/test_failover.py",
     "tests/server/test_systemd.py",
     "tests/server/test_read_only.py",
     "tests/server/test_slow_clients.py",
@@ -51,6 +53,7 @@ WAITING = (
 # These put load on the machine or measure its speed under load: they run one by one.
 ALONE = (
     "tests/core/test_migrating_under_load.py",
+    "tests/core/test_upgrades_under_load.py",
     "tests/notifications/test_priorities.py",
     "tests/server/test_login_flood.py",
     "tests/server/test_pictures.py",
@@ -79,6 +82,36 @@ ON_BOTH = (
     "tests/auth/test_sessions.py",
     "tests/auth/test_sign_in_overlaps.py",
     "tests/profiles/test_profiles.py",
+)
+
+# Routes and pages that also run through PgBouncer in transaction mode.
+POOLED = (
+    "tests/auth/test_login.py",
+    "tests/auth/test_sessions.py",
+    "tests/console/test_broadcasts.py",
+    "tests/console/test_owner_inbox.py",
+    "tests/notifications/test_admin_send.py",
+    "tests/notifications/test_inbox.py",
+)
+
+# Routes and commands that also run with a partitioned inbox and audit log.
+PARTITIONED = (
+    "tests/audit/test_reading.py",
+    "tests/audit/test_retention.py",
+    "tests/cli/test_prune.py",
+    "tests/notifications/test_admin_send.py",
+    "tests/notifications/test_inbox.py",
+    "tests/notifications/test_undo.py",
+)
+
+# Routes and pages that also run with shared broadcasts.
+SHARED = (
+    "tests/console/test_broadcasts.py",
+    "tests/console/test_owner_inbox.py",
+    "tests/notifications/test_admin_send.py",
+    "tests/notifications/test_counts.py",
+    "tests/notifications/test_inbox.py",
+    "tests/notifications/test_undo.py",
 )
 
 

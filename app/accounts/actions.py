@@ -140,6 +140,13 @@ ACCOUNTS_IMPORTED = Action(
     "Accounts imported",
     {"created": "number of new accounts", "updated": "number of changed accounts"},
 )
+ACCOUNT_NOTE_ADDED = Action("account.note_added", "Note about the account added")
+ACCOUNT_NOTE_DELETED = Action("account.note_deleted", "Note about the account deleted")
+ACCOUNTS_DOWNLOADED = Action(
+    "accounts.downloaded",
+    "List of accounts downloaded",
+    {"format": "`csv` or `jsonl`", "filters": "names of the filters"},
+)
 ACCOUNTS_PRUNED = Action(
     "accounts.pruned", "Unverified accounts deleted", {"accounts": "number of accounts"}
 )

@@ -4,8 +4,10 @@ from ..core.context import Context
 from .breaches import Breaches
 from .details import Details
 from .errors import AccountModelMissing
+from .notes import AccountNotes, export_notes
 from .password_rules import PasswordRules
 from .passwords import Passwords
+from .search import AccountFinder
 from .service import Accounts
 from .settings import AccountSettings
 
@@ -44,3 +46,10 @@ def assemble(context: Context) -> None:
     )
     context.add(accounts)
     context.add(Details(context.session, accounts))
+    context.add(AccountNotes(context.session, model, context.clock))
+    context.contributions.exporters.append(export_notes)
+    context.add(
+        AccountFinder(
+            context.session, model, context.tables.account_ids, context.contributions.names
+        )
+    )

@@ -1,16 +1,25 @@
-from sqlalchemy import ColumnElement, exists
+from functools import partial
 
+from sqlalchemy import ColumnElement, exists, select
+
+from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
 from ..audit.service import Records
+from ..auth.email_change.service import EmailChanges
+from ..auth.idp.identities import Identities
 from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.sign_out import SignOut
 from ..core.context import Context
+from ..core.types import AccountKey
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..registration.verification import Verification
+from ..workspaces.members import Members
 from ..workspaces.ownership import Ownership
 from ..workspaces.service import Workspaces
+from .bulk import BulkAdministration
+from .credentials import CredentialAdministration
 from .search import AccountSearch
 from .service import Administration
 from .view import AccountView
@@ -26,19 +35,34 @@ def assemble(context: Context) -> None:
     )
     context.add(view)
     context.add(
-        AccountSearch(accounts, view, context.tables.account_ids, _has_factor(context, accounts))
-    )
-    context.add(
-        Administration(
+        AccountSearch(
             accounts,
-            context.get(Ownership),
-            recovery,
+            context.get(AccountFinder),
             view,
-            context.get(AccountUnlock),
-            context.get(SignOut),
-            context.get(Verification),
+            context.tables.account_ids,
+            _has_factor(context, accounts),
         )
     )
+    administration = Administration(
+        accounts,
+        context.get(Ownership),
+        recovery,
+        view,
+        context.get(AccountUnlock),
+        context.get(SignOut),
+        context.get(Verification),
+    )
+    context.add(administration)
+    context.add(
+        CredentialAdministration(
+            context.session,
+            administration,
+            context.get(EmailChanges),
+            context.get(Identities),
+            partial(_has_other_method, context),
+        )
+    )
+    context.add(BulkAdministration(accounts, administration, context.get(Members)))
 
 
 def _has_factor(context: Context, accounts: Accounts) -> ColumnElement[bool] | None:
@@ -50,3 +74,19 @@ def _has_factor(context: Context, accounts: Accounts) -> ColumnElement[bool] | N
     return exists().where(
         Authenticator.account_id == accounts.model.id, Authenticator.confirmed_at.is_not(None)
     )
+
+
+def _has_other_method(context: Context, account_id: AccountKey) -> bool:
+    """Return whether an account can sign in with a code by email, or with a passkey."""
+    auth = context.settings.of(AuthSettings)
+    if auth.LOGIN_BY_CODE == "on" or not auth.takes_passkeys:
+        return auth.LOGIN_BY_CODE == "on"
+    # Loaded only if passkeys are enabled.
+    from ..auth.mfa.models import PASSKEY_KIND, Authenticator
+
+    passkeys = select(Authenticator.id).where(
+        Authenticator.account_id == account_id,
+        Authenticator.kind == PASSKEY_KIND,
+        Authenticator.confirmed_at.is_not(None),
+    )
+    return context.session.scalar(passkeys.limit(1)) is not None

@@ -2,14 +2,15 @@
 
 import base64
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import orjson
-from sqlalchemy import ColumnElement, collate, literal, select, tuple_
+from sqlalchemy import ColumnElement, literal, select, tuple_
 
 from ..accounts.rows import to_read
+from ..accounts.search import bytewise
 from ..core.db.account_ids import IdKind
 from ..core.db.base import timestamp_literal
 from ..core.errors import Invalid
@@ -53,6 +54,15 @@ class Ordering:
     def is_descending(self) -> bool:
         return self.sort.startswith("-")
 
+    @property
+    def has_id_in_index(self) -> bool:
+        """Return whether the index of the order has the ids too, so that it is read alone."""
+        return self.name != EMAIL
+
+    @property
+    def reversed(self) -> Self:
+        return replace(self, sort=self.name if self.is_descending else f"-{self.name}")
+
     def parts(self, cursor: Cursor | None, offset: int) -> Iterator[Part]:
         """Yield the parts of a page in order. Rows with and without a value are separate parts,
         since databases differ in where an index has NULL."""
@@ -87,8 +97,8 @@ class Ordering:
         values = [self.sort, row[self.name], row[ID]]
         return base64.urlsafe_b64encode(orjson.dumps(values)).decode().rstrip("=")
 
-    def parse_cursor(self, text: str) -> Cursor:
-        """Parse a cursor of a client. Raises Invalid."""
+    def parse_cursor(self, text: str, parameter: str) -> Cursor:
+        """Parse a cursor of a client, from this parameter. Raises Invalid."""
         try:
             padded = text.encode("ascii") + b"=" * (-len(text) % 4)
             sort, value, account_id = orjson.loads(base64.urlsafe_b64decode(padded))
@@ -96,7 +106,7 @@ class Ordering:
                 raise ValueError("The cursor belongs to another order.")
             return Cursor(self._read_value(value), self.ids.from_path(str(account_id)))
         except (ValueError, TypeError, OverflowError):
-            raise Invalid.about("after", "Not a place in this list.") from None
+            raise Invalid.about(parameter, "Not a place in this list.") from None
 
     def _read_value(self, value: Any) -> Any:
         if self.name == ID or (value is None and self.may_be_null):
@@ -150,9 +160,3 @@ def find_ordering(model: AccountModel, sort: str, ids: IdKind, dialect: str) -> 
         may_be_null = getattr(selected, "nullable", True)
         column = to_read(model, name)
     return Ordering(sort, column, model.id, ids, may_be_null)
-
-
-def bytewise(column: Any, dialect: str) -> Any:
-    """Sort by bytes, so that values with the same beginning are adjacent. PostgreSQL's default
-    order depends on the language."""
-    return collate(column, "C") if dialect == "postgresql" else column

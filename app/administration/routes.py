@@ -17,6 +17,7 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
 from ..core.web.paging import Slice
+from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from ..workspaces.lookup import WorkspaceAccess
@@ -54,6 +55,7 @@ def administrators_only(view: View) -> View:
 @administrators_only
 @example(answer=[schemas.DETAILS])
 @takes(query=AccountQuery)
+@reads_replica
 @answers(200, AccountDetails, sliced=True, ready=True)
 def list_managed_accounts(query: AccountQuery.Input) -> Slice:
     """List or search accounts
@@ -185,7 +187,8 @@ def list_account_memberships(
 @example(answer=[OF_ANYBODY])
 @raises(AccountNotFound)
 @takes(query=RecordPage)
+@reads_replica
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_account_events(account_id: AccountKey, query: RecordPage.Input) -> Slice:
     """List an account's audit log, the newest first"""
-    return service(AccountView).events(account_id, **query)
+    return service(AccountView).events(account_id, query)

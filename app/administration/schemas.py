@@ -17,7 +17,9 @@ from ..core.web.fields import (
     StrictInteger,
     Text,
     Timestamp,
+    page_end,
     page_limit,
+    page_start,
     response_field,
 )
 from ..notifications.schemas import DELIVERY_STATE
@@ -38,17 +40,19 @@ class AccountQuery(RequestSchema):
         verified: NotRequired[bool]
         mfa: NotRequired[bool]
         created_after: NotRequired[datetime]
+        last_login_after: NotRequired[datetime]
         last_login_before: NotRequired[datetime]
         sort: NotRequired[str]
         limit: int
         offset: int
         after: NotRequired[str]
+        before: NotRequired[str]
 
     search = Text(
         min=1,
         max=320,
         strip=True,
-        description="Start of an email address in any case, or a complete ID or phone number.",
+        description="Part of an email address, name or phone number in any case, or a complete ID.",
     )
     status = EnumField(STATUS, description="Only accounts with this status.")
     role = EnumField(ROLE, description="Only accounts with this role.")
@@ -60,6 +64,7 @@ class AccountQuery(RequestSchema):
         description="Only accounts with (`true`) or without (`false`) an MFA method."
     )
     created_after = Timestamp(description="Only accounts created after this time.")
+    last_login_after = Timestamp(description="Only accounts that last signed in after this time.")
     last_login_before = Timestamp(
         description="Only accounts that last signed in before this time, or never."
     )
@@ -72,17 +77,15 @@ class AccountQuery(RequestSchema):
         max=MAX_OFFSET,
         description="Number of accounts to skip; cannot be combined with `after`.",
     )
-    after = Text(
-        min=1,
-        max=CURSOR_LENGTH,
-        description="Position after which the page starts, from the `Link` header of the"
-        " previous page.",
-    )
+    after = page_start(CURSOR_LENGTH)
+    before = page_end(CURSOR_LENGTH)
 
     @validates_schema(skip_on_field_errors=True)
-    def reject_after_and_offset(self, data: Input, **kwargs: object) -> None:
+    def reject_second_position(self, data: Input, **kwargs: object) -> None:
         if "after" in data and data["offset"]:
             raise ValidationError("Not together with after.", "offset")
+        if "before" in data and ("after" in data or data["offset"]):
+            raise ValidationError("Not together with after or offset.", "before")
 
 
 class AccountDetails(AccountRead):

@@ -100,7 +100,7 @@ class Administration:
                 if not (is_root and new_status in self.accounts.active_statuses):
                     check_root_remains(session, self.accounts, account)
                 self._check_not_own(actor, account)
-                self._check_actor(actor, account.role, role or account.role)
+                self.check_actor(actor, account.role, role or account.role)
                 suspension = self._suspension(account, changes)
                 if suspension is not None:
                     status = SUSPENDED
@@ -121,7 +121,7 @@ class Administration:
                 raise Invalid.about("email", "Not the email address of the account.")
             check_root_remains(session, self.accounts, account)
             self._check_not_own(actor, account)
-            self._check_actor(actor, account.role)
+            self.check_actor(actor, account.role)
             if workspaces := self.ownership.solely_owned(account_id):
                 raise SoleOwner([workspace.slug for workspace in workspaces])
             details = self.view.read(account_id)
@@ -146,6 +146,13 @@ class Administration:
         self.verification.mark_verified(self.find(actor, account_id))
         return self.view.read(account_id)
 
+    def lock_other(self, actor: AccountLike, account_id: AccountKey) -> AccountLike:
+        """Return the account to manage, locked until the end of the transaction."""
+        account = self._lock(actor, account_id)
+        self._check_not_own(actor, account)
+        self.check_actor(actor, account.role)
+        return account
+
     def _lock(self, actor: AccountLike, account_id: AccountKey, *roles: str) -> AccountLike:
         """Lock an account until the end of the transaction, and return it as stored."""
         model = self.accounts.model
@@ -162,8 +169,9 @@ class Administration:
         if actor.id == account.id:
             raise OwnAccount
 
-    def _check_actor(self, actor: AccountLike, *roles: str) -> None:
-        """Check the actor again: its role may have changed since the decorator read it."""
+    def check_actor(self, actor: AccountLike, *roles: str) -> str:
+        """Check the actor again, whose role may have changed since the decorator read it, and
+        return its role."""
         model = self.accounts.model
         stored = self.session.execute(
             select(model.role, model.status).where(model.id == actor.id)
@@ -171,6 +179,8 @@ class Administration:
         if stored is None or stored.status not in self.accounts.active_statuses:
             raise NotAuthorized
         self._allow(stored.role, *roles)
+        role: str = stored.role
+        return role
 
     def _allow(self, actor: str, *roles: str) -> None:
         if not may_manage_roles(actor, *roles):
@@ -199,11 +209,15 @@ class Administration:
             self._check_until(account, new_until)
         return Suspension(until, reason)
 
-    def _check_until(self, account: AccountLike, until: datetime) -> None:
+    def check_until(self, until: datetime) -> None:
+        """Raise Invalid unless a suspension can end at this time."""
         if not keeps_dates(self.accounts.model):
             raise Invalid.about(UNTIL, "The accounts of this application have no suspension date.")
         if until <= self.accounts.clock.now():
             raise Invalid.about(UNTIL, "Must be in the future.")
+
+    def _check_until(self, account: AccountLike, until: datetime) -> None:
+        self.check_until(until)
         if account.status == PENDING:
             # The end of the suspension would activate an account with an unverified address.
             raise Invalid.about(UNTIL, "Not while the account has an unverified email address.")

@@ -10,6 +10,7 @@ from ..accounts.errors import AccountNotFound
 from ..accounts.models import SUSPENDED, AccountLike
 from ..accounts.rows import to_read
 from ..accounts.service import Accounts
+from ..audit.schemas import RecordPage
 from ..audit.service import Records
 from ..core.db.account_ids import serialize_id
 from ..core.types import AccountKey, AccountModel
@@ -70,9 +71,9 @@ class AccountView:
     ) -> Sequence[WorkspaceAccess]:
         return self.workspaces.page(self._get(account_id), offset, limit)
 
-    def events(self, account_id: AccountKey, *, limit: int, after: str | None) -> Slice:
+    def events(self, account_id: AccountKey, page: RecordPage.Input) -> Slice:
         self._get(account_id)
-        return self.records.about_account(account_id, after, limit)
+        return self.records.about_account(account_id, page)
 
     def _get(self, account_id: AccountKey) -> AccountLike:
         account = self.accounts.by_id(account_id)

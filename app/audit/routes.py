@@ -7,6 +7,7 @@ from ..core.context import service
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example
 from ..core.web.paging import Slice
+from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from ..workspaces.guards import current_workspace
@@ -25,10 +26,11 @@ blueprint = Blueprint("events", __name__, needs=Accounts, about="The audit log")
 @roles_required("admin", "root")
 @example(answer=[schemas.OF_ANYBODY])
 @takes(query=RecordQuery)
+@reads_replica
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_events(query: RecordQuery.Input) -> Slice:
     """List audit log entries, the newest first"""
-    return service(Records).page(query)
+    return service(Records).page(query, query)
 
 
 @blueprint.get("/admin/events.jsonl")
@@ -49,17 +51,19 @@ def export_events(query: RecordFilter.Input) -> Response:
 @managers_only
 @example(answer=[schemas.OF_A_WORKSPACE])
 @takes(query=RecordPage)
+@reads_replica
 @answers(200, WorkspaceRecordRead, sliced=True, ready=True)
 def list_workspace_events(workspace_slug: str, query: RecordPage.Input) -> Slice:
     """List a workspace's audit log, the newest first"""
-    return service(Records).of_workspace(current_workspace.id, **query)
+    return service(Records).of_workspace(current_workspace.id, query)
 
 
 @blueprint.get("/account/events")
 @active_account_required
 @example(answer=[schemas.OF_ONESELF])
 @takes(query=RecordPage)
+@reads_replica
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_own_events(query: RecordPage.Input) -> Slice:
     """List the audit log of the caller's account for the last 90 days, the newest first"""
-    return service(Records).of_account(caller().account.id, **query)
+    return service(Records).of_account(caller().account.id, query)

@@ -1,9 +1,9 @@
 """Schemas of the audit log, with the examples of the OpenAPI document."""
 
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from ..core.audit_log.models import TARGET_LENGTH, TYPE_LENGTH
 from ..core.types import AccountKey
@@ -15,7 +15,9 @@ from ..core.web.fields import (
     StrictInteger,
     Text,
     Timestamp,
+    page_end,
     page_limit,
+    page_start,
     response_field,
 )
 
@@ -28,16 +30,17 @@ class RecordPage(RequestSchema):
 
     class Input(TypedDict):
         limit: int
-        after: str | None
+        after: NotRequired[str]
+        before: NotRequired[str]
 
     limit = page_limit()
-    after = Text(
-        min=1,
-        max=CURSOR_LENGTH,
-        load_default=None,
-        description="Position after which the page starts, from the `Link` header of the"
-        " previous page.",
-    )
+    after = page_start(CURSOR_LENGTH)
+    before = page_end(CURSOR_LENGTH)
+
+    @validates_schema(skip_on_field_errors=True)
+    def reject_second_position(self, data: Input, **kwargs: object) -> None:
+        if "before" in data and "after" in data:
+            raise ValidationError("Not together with after.", "before")
 
 
 class RecordFilter(RequestSchema):

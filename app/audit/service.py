@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 from marshmallow import Schema
-from sqlalchemy import ColumnElement, Select, TextClause, select, tuple_
+from sqlalchemy import ColumnElement, Engine, Select, TextClause, select, tuple_
 
 from ..core.actions import Action
 from ..core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
@@ -21,10 +21,10 @@ from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
-from ..core.web.paging import Slice
+from ..core.web.paging import Slice, slice_of
 from ..core.web.responses import field_names, row_serializer
 from .saved_filters import SavedFilters, export_saved_filters
-from .schemas import RecordFilter, RecordQuery, RecordRead, WorkspaceRecordRead
+from .schemas import RecordFilter, RecordPage, RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
 
 # Values that are serialized as JSON without a schema.
@@ -52,22 +52,22 @@ class Records:
     actions: Mapping[str, Action]
     clock: Clock
 
-    def page(self, query: RecordQuery.Input, schema: type[Schema] = RecordRead) -> Slice:
-        return self._slice(schema, self._conditions(query), query["after"], query["limit"])
+    def page(
+        self, filters: RecordFilter.Input, page: RecordPage.Input, schema: type[Schema] = RecordRead
+    ) -> Slice:
+        return self._slice(schema, self._conditions(filters), page)
 
-    def about_account(self, account_id: AccountKey, after: str | None, limit: int) -> Slice:
-        return self._slice(RecordRead, [AuditEntry.account_id == account_id], after, limit)
+    def about_account(self, account_id: AccountKey, page: RecordPage.Input) -> Slice:
+        return self._slice(RecordRead, [AuditEntry.account_id == account_id], page)
 
-    def of_workspace(self, workspace_id: int, after: str | None, limit: int) -> Slice:
-        return self._slice(
-            WorkspaceRecordRead, [AuditEntry.workspace_id == workspace_id], after, limit
-        )
+    def of_workspace(self, workspace_id: int, page: RecordPage.Input) -> Slice:
+        return self._slice(WorkspaceRecordRead, [AuditEntry.workspace_id == workspace_id], page)
 
-    def of_account(self, account_id: AccountKey, after: str | None, limit: int) -> Slice:
+    def of_account(self, account_id: AccountKey, page: RecordPage.Input) -> Slice:
         """Return the owner's page, without the IP addresses and devices of other actors."""
         recent = self.clock.now() - OWNER_PERIOD
         conditions = [AuditEntry.account_id == account_id, AuditEntry.at >= recent]
-        found = self._slice(RecordRead, conditions, after, limit)
+        found = self._slice(RecordRead, conditions, page)
         for item in found.rows:
             if item["actor_id"] not in (None, account_id):
                 item |= {"address": None, "user_agent": None, "request_id": None}
@@ -97,18 +97,22 @@ class Records:
         # The first batch is read before the response starts, so that errors are still reported.
         return _batches(in_order, batch, *batch(in_order))
 
-    def _slice(
-        self, schema: Any, conditions: Sequence[Condition], after: str | None, limit: int
-    ) -> Slice:
-        query = (
-            _columns(schema).where(*conditions).order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
+    def _slice(self, schema: Any, conditions: Sequence[Condition], page: RecordPage.Input) -> Slice:
+        limit, is_backward = page["limit"], "before" in page
+        order, query = (AuditEntry.at, AuditEntry.id), _columns(schema).where(*conditions)
+        if is_backward:
+            query = query.where(tuple_(*order) > _parse_cursor(page["before"], "before"))
+        elif "after" in page:
+            query = query.where(tuple_(*order) < _parse_cursor(page["after"], "after"))
+        in_order = query.order_by(*(each if is_backward else each.desc() for each in order))
+        rows = self.session.execute(in_order.limit(limit + 1))
+        return slice_of(
+            [*map(row_serializer(schema), rows)],
+            limit,
+            _create_cursor,
+            is_first="after" not in page,
+            is_backward=is_backward,
         )
-        if after is not None:
-            query = query.where(tuple_(AuditEntry.at, AuditEntry.id) < _parse_cursor(after))
-        rows = self.session.execute(query.limit(limit + 1)).all()
-        read = row_serializer(schema)
-        items = [read(row) for row in rows[:limit]]
-        return Slice(items, _create_cursor(items[-1]) if len(rows) > limit else None)
 
     def _conditions(self, filters: RecordFilter.Input) -> list[Condition]:
         columns = (
@@ -119,7 +123,7 @@ class Records:
         )
         if action is not None and action not in self.actions:
             # Without the error, a typing mistake would look like an empty audit log.
-            raise Invalid.about("type", "Not a type of record.")
+            raise Invalid.about("type", "The audit log has no action with this name.")
         conditions: list[Condition] = [
             column == value for column, value in columns if value is not None
         ]
@@ -158,13 +162,13 @@ def _create_cursor(item: RecordItem) -> str:
     return f"{(item['at'] - _EPOCH) // _MICROSECOND}.{item['id']}"
 
 
-def _parse_cursor(after: str) -> tuple[datetime, int]:
-    found = _CURSOR.fullmatch(after)
+def _parse_cursor(text: str, parameter: str) -> tuple[datetime, int]:
+    found = _CURSOR.fullmatch(text)
     with suppress(OverflowError):
         if found is not None:
             moment = _EPOCH + int(found[1]) * _MICROSECOND
             return moment, min(int(found[2]), MAX_ID)
-    raise Invalid.about("after", "Not a place in this list.")
+    raise Invalid.about(parameter, "Not a place in this list.")
 
 
 def export_events(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
@@ -203,13 +207,27 @@ class RecordRetention:
     settings: AuditSettings
 
     def prune(self, batch: int = 5_000) -> int:
-        """Delete old entries and return their number."""
-        if self.settings.KEEP_DAYS is None:
-            return 0
-        before = self.clock.now() - timedelta(days=self.settings.KEEP_DAYS)
-        return delete_in_batches(
+        """Delete old entries and return their number.
+
+        A partitioned audit log loses whole partitions, and gets those of the next months.
+        """
+        now, days = self.clock.now(), self.settings.KEEP_DAYS
+        before = None if days is None else now - timedelta(days=days)
+        dropped = self._sweep_partitions(now, before)
+        if before is None:
+            return dropped
+        return dropped + delete_in_batches(
             self.session, AuditEntry, AuditEntry.at < before, batch=batch, order_by=AuditEntry.at
         )
+
+    def _sweep_partitions(self, now: datetime, before: datetime | None) -> int:
+        bind = self.session.get_bind()
+        if not isinstance(bind, Engine) or bind.dialect.name != "postgresql":
+            return 0
+        # Imported here, because servers and SQLite do not need it.
+        from ..core.db.partitioning.sweep import sweep_events
+
+        return sweep_events(bind, now, before)
 
 
 def assemble(context: Context) -> None:

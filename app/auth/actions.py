@@ -159,7 +159,10 @@ IDENTITY_LINKED = Action(
     log_event="identity_link",
 )
 IDENTITY_UNLINKED = Action(
-    "identity.unlinked", "Identity provider unlinked by an operator", log_event="identity_unlink"
+    "identity.unlinked",
+    "Identity provider unlinked by an operator",
+    {"issuer": "the provider's issuer, unless all were unlinked"},
+    log_event="identity_unlink",
 )
 
 AUTHENTICATOR_ADDED = Action(

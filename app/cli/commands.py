@@ -6,7 +6,7 @@ import click
 from flask.cli import AppGroup
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 
-from ..core.errors import Problem
+from ..core.errors import Problem, SetupError
 from ..core.web.problems import translate
 
 
@@ -18,6 +18,8 @@ class ReportingCommand(click.Command):
             return super().invoke(ctx)
         except Problem as problem:
             raise click.ClickException(problem.detail) from None
+        except SetupError as error:
+            raise click.ClickException(str(error)) from None
         except (OperationalError, ProgrammingError, InterfaceError) as error:
             raise click.ClickException(_database_error(error)) from None
 

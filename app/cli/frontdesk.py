@@ -7,6 +7,7 @@ import click
 from ..auth.mfa.reencryption import Reencryption
 from ..console.first_run.first_root import FirstRoot, RootExists
 from ..core.context import current_frontdesk, find_context, service
+from ..core.db.search_indexes import create_search_indexes
 from ..core.keystore import DatabaseKeystore
 from ..doctor.checks import CHECKS, findings
 from ..doctor.findings import Finding
@@ -104,6 +105,38 @@ def reencrypt() -> None:
     print_record(asdict(report))
     if report.unreadable:
         raise SystemExit(1)
+
+
+@group.command("index-search")
+@json_option
+def index_search() -> None:
+    """Create the indexes for the search of accounts, also on your application's accounts table.
+
+    On PostgreSQL, the command enables the extension pg_trgm, so that the search finds parts of
+    names, email addresses and phone numbers. Without the extension, and on SQLite, the indexes
+    find the start. The indexes are created while the application runs.
+
+    \b
+    Examples:
+      flask frontdesk index-search
+    """
+    context = find_context()
+    with context.db.engine.connect() as connection:
+        if connection.dialect.name == "postgresql":
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+            # Imported here, because SQLite needs no driver.
+            from ..core.db.postgres import statement_timeout
+
+            with statement_timeout(connection, None):
+                finds_parts = create_search_indexes(connection, context.tables.account_model)
+        else:
+            finds_parts = create_search_indexes(connection, context.tables.account_model)
+            connection.commit()
+    found = "a part" if finds_parts else "the start"
+    print_text(
+        f"The search finds {found} of a name, email address or phone number.",
+        {"finds_parts": finds_parts},
+    )
 
 
 @group.command("first-root")

@@ -47,8 +47,8 @@ HELP = {
     "profiles": "Delete unused profile pictures.",
     "workspaces": "Create workspaces and manage their members.",
 }
-# `transfer` adds its commands to the group of `accounts`.
-_MODULES = {"accounts": "transfer"}
+# `transfer` adds its commands to the group of `accounts`, and `partitions` to that of `frontdesk`.
+_MODULES = {"accounts": "transfer", "frontdesk": "partitions"}
 
 
 def lazy_group(name: str) -> LazyGroup:

@@ -23,7 +23,8 @@ group = CommandGroup("mail", help=HELP["mail"])
 
 
 def _previews() -> Previews:
-    return Previews(service(Templates), current_frontdesk.settings.core)
+    templates = service(Templates)
+    return Previews(templates, current_frontdesk.settings.core, templates.language_for(None))
 
 
 def _json_object(_context: click.Context, _option: click.Parameter, text: str | None) -> JsonObject:

@@ -4,9 +4,11 @@ A form therefore passes the same decorators, schemas, rate limits and services a
 can do nothing that the API would reject.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import signature
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -48,6 +50,8 @@ class ApiCall:
     def __init__(self, view: View, path: Values) -> None:
         self.view = view
         self.path = path
+        # What the view returned, for values that the body does not have.
+        self.response: Any = None
 
     def __call__(
         self, *, json: Values | None = None, query: Values | None = None, **path: object
@@ -64,7 +68,8 @@ class ApiCall:
                 return replaced
             return body_of(schema, request.form)
 
-        return _data(_call(self.view, present, {**self.path, **path}))
+        self.response = _call(self.view, present, {**self.path, **path})
+        return _data(self.response)
 
 
 def get_from_api(view: View, *, query: Values | None = None, **path: object) -> Any:
@@ -78,16 +83,29 @@ class ListPage(NamedTuple):
     rows: list[JsonObject]
     # The query of the next page; empty on the last page.
     next_query: Mapping[str, str]
+    # The query of the previous page, if the list has such links; empty on the first page.
+    previous_query: Mapping[str, str] = MappingProxyType({})
+    # The number of all rows, if the response has it.
+    total: int | None = None
+
+
+# Links to other pages in the header of a list, and the query parameters that are positions.
+_LINK = re.compile(r'<([^>]*)>; rel="(\w+)"')
+_POSITIONS = ("after", "before", "offset")
 
 
 def list_from_api(view: View, *, query: Values | None = None, **path: object) -> ListPage:
-    """Return one page of a list of the API, with the query of the next page."""
+    """Return one page of a list of the API, with the queries of the next and previous page."""
     response = _call(view, lambda place, schema: query or {}, path)
-    link, _, _ = response.headers.get("Link", "").removeprefix("<").partition(">")
-    query_of_link = parse_qs(urlsplit(link).query)
-    names = [name for name in ("after", "offset") if name in query_of_link]
-    next_query = {name: query_of_link[name][-1] for name in names}
-    return ListPage(orjson.loads(response.get_data()), next_query)
+    links = _LINK.findall(response.headers.get("Link", ""))
+    found = {relation: parse_qs(urlsplit(link).query) for link, relation in links}
+    positions = {
+        relation: {name: values[name][-1] for name in _POSITIONS if name in values}
+        for relation, values in found.items()
+    }
+    total = response.headers.get("X-Total-Count", type=int)
+    rows = orjson.loads(response.get_data())
+    return ListPage(rows, positions.get("next", {}), positions.get("prev", {}), total)
 
 
 def show_form_again(form_page: View | None) -> Callable[[View], View]:

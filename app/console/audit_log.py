@@ -1,32 +1,38 @@
 """The audit log on pages: titles of entries, the filter by action, and the downloads."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import orjson
-from flask import Response, stream_with_context
+from flask import Response
 from markupsafe import Markup, escape
 from marshmallow import Schema
 
 from ..accounts.service import Accounts
-from ..audit.routes import JSON_LINES
 from ..audit.schemas import RecordFilter, RecordRead
 from ..audit.service import RecordItem, Records
 from ..core.actions import Action
 from ..core.context import current_frontdesk, service
-from ..core.db.transaction import release
 from ..core.types import Values
 from ..core.web.request_data import load_body
 from ..core.web.responses import field_names
 from ..extension.actions import AREAS
-from .csv_files import BYTE_ORDER_MARK, MIMETYPE, csv_lines
+from . import csv_files
+from .csv_files import csv_lines, is_csv_name, release_connection
 from .texts import _, mark
 
 # The area of actions that the application has declared.
 APPLICATION = mark("Application")
 # The API takes ids in these filters; the pages also accept email addresses.
 PERSON_FILTERS = ("account", "actor")
+# Roles and statuses in titles; those of the application are shown as they are.
+_NAMES = frozenset(
+    (
+        *(mark("root"), mark("admin"), mark("user"), mark("owner"), mark("member"), mark("guest")),
+        *(mark("active"), mark("online"), mark("inactive"), mark("suspended")),
+        *(mark("pending"), mark("deleting")),
+    )
+)
 _CSV_NAMES = ("at", "title", "actor", "account")
 
 
@@ -37,7 +43,11 @@ def entry_title(row: Values, actions: Mapping[str, Action] | None = None) -> Mar
     if action is None:
         return escape(row["type"])
     title = action.title_of(row["data"])
-    return _capitalize(_(title.text, **title.values))
+    values = {
+        name: _(value) if isinstance(value, str) and value in _NAMES else value
+        for name, value in title.values.items()
+    }
+    return _capitalize(_(title.text, **values))
 
 
 def action_groups(areas: Collection[str] = ()) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -65,18 +75,10 @@ def download(
 
     The end of the name is the format: `.csv` or `.jsonl`.
     """
-    if current_frontdesk.owns_application:
-        # A slow client does not keep the connection of the queries so far.
-        release(current_frontdesk.session)
-    is_csv = name.endswith(".csv")
-    options: Any = {"write": _write_csv} if is_csv else {}
+    release_connection()
+    options: Any = {"write": _write_csv} if is_csv_name(name) else {}
     lines = service(Records).export(filters, schema, **options) if filters else iter(())
-    if is_csv:
-        columns = dict.fromkeys((*_CSV_NAMES, *field_names(schema)))
-        lines = chain([BYTE_ORDER_MARK + csv_lines([columns])], lines)
-    response = Response(stream_with_context(lines), mimetype=MIMETYPE if is_csv else JSON_LINES)
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return csv_files.download(name, lines, dict.fromkeys((*_CSV_NAMES, *field_names(schema))))
 
 
 def _write_csv(items: Sequence[RecordItem]) -> bytes:

@@ -5,7 +5,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from flask import Response, request
+from flask import Response, request, url_for
 from flask.sansio.app import App
 from werkzeug.exceptions import HTTPException, InternalServerError
 
@@ -28,6 +28,8 @@ POLICY = (
     " connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
+# Each of 1,000 selected accounts is a part of a form that also uploads a file.
+MAX_FORM_PARTS = 2_000
 # Compression saves no packets for shorter pages.
 MIN_COMPRESSED_SIZE = 1000
 
@@ -60,6 +62,11 @@ class Console(Blueprint):
         add_host_pages(app, context.get(HostConsole), self.name, options)
         add_email_paths(app, context, self.name, options)
         add_callback(context, options)
+        name = f"{options.get('name_prefix', '')}.{options.get('name', self.name)}".lstrip(".")
+        context.contributions.start_page = lambda: (
+            context.get(ConsoleResources).brand.NAME,
+            url_for(f"{name}.home"),
+        )
 
 
 def assemble(context: Context) -> None:
@@ -94,6 +101,11 @@ for kind, name in (
     (Exception, "handle_exception"),
 ):
     blueprint.register_error_handler(kind, LazyView(f"errors.{name}"))
+
+
+@blueprint.before_request
+def allow_long_selections() -> None:
+    request.max_form_parts = MAX_FORM_PARTS
 
 
 @blueprint.before_request
@@ -139,7 +151,7 @@ def _compress(response: Response) -> None:
         return
     response.vary.add("Accept-Encoding")
     if "gzip" in request.headers.get("Accept-Encoding", ""):
-        response.set_data(gzip.compress(body, 5))
+        response.set_data(gzip.compress(body, 6))
         response.headers["Content-Encoding"] = "gzip"
 
 

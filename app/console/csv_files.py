@@ -1,9 +1,17 @@
-"""CSV for spreadsheets. A spreadsheet never runs a text of these files as a formula."""
+"""Downloads as CSV for spreadsheets, which never run a text of these files as a formula, and as
+JSON lines."""
 
 import csv
 from collections.abc import Iterable
 from datetime import datetime
 from io import StringIO
+from itertools import chain
+
+from flask import Response, stream_with_context
+
+from ..audit.routes import JSON_LINES
+from ..core.context import current_frontdesk
+from ..core.db.transaction import release
 
 MIMETYPE = "text/csv"
 # Spreadsheets assume another encoding without it.
@@ -11,6 +19,29 @@ BYTE_ORDER_MARK = "\ufeff".encode()
 # The full-width signs are the same to some spreadsheets.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _CONTROL_CHARACTERS = ("\t", "\r", "\n")
+
+
+def release_connection() -> None:
+    """Return the connection of the queries so far, which a slow client would otherwise keep."""
+    if current_frontdesk.owns_application:
+        release(current_frontdesk.session)
+
+
+def download(name: str, batches: Iterable[bytes], columns: Iterable[str]) -> Response:
+    """Return the batches of rows as a streamed file. The end of the name is the format: `.csv`,
+    which starts with a row of the columns, or `.jsonl`."""
+    is_csv = is_csv_name(name)
+    if is_csv:
+        batches = chain([BYTE_ORDER_MARK + csv_lines([columns])], batches)
+    response = Response(
+        stream_with_context(iter(batches)), mimetype=MIMETYPE if is_csv else JSON_LINES
+    )
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def is_csv_name(name: str) -> bool:
+    return name.endswith(".csv")
 
 
 def csv_lines(rows: Iterable[Iterable[object]]) -> bytes:

@@ -25,7 +25,7 @@ from ..core.web.paging import own_path
 from ..core.web.problems import handle_http_exception, known_problem
 from .api_calls import report
 from .blueprint import add_page_headers
-from .kept_forms import note_sign_out
+from .kept_forms import keep_form, note_sign_out
 from .links import current_path, has_page, is_fragment_request, link_to, previous_path, redirect
 from .texts import _, message_for
 
@@ -43,9 +43,8 @@ def handle_problem(problem: Problem) -> Response:
             return note_sign_out(_redirect_and_return(".sign_in_page"), _return_path())
         problem = inactive
     if isinstance(problem, _REAUTHENTICATE):
-        return _redirect_and_return(
-            ".confirm_page", factors="2" if "acr_values" in problem.members else None
-        )
+        factors = "2" if "acr_values" in problem.members else None
+        return keep_form(_redirect_and_return(".confirm_page", factors=factors), _return_path())
     if isinstance(problem, SecondFactorRequired):
         from .visitor.mfa_sign_in import ask_for_factor
 

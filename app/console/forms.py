@@ -23,21 +23,24 @@ class SentForm:
     path: str
     # None for a form that was kept while the user signed in.
     problem: Problem | None
+    # Whether a kept form was sent without a session, and not before a re-authentication.
+    after_sign_out: bool = False
 
 
-def remember_rejection(problem: Problem) -> None:
-    sent = SentForm(endpoint_name(request.endpoint or ""), sent_path(), problem)
+def remember_rejection(problem: Problem, action: str = "") -> None:
+    """Show the error at the form of this request, or at the form with another action."""
+    sent = SentForm(endpoint_name(action or request.endpoint or ""), sent_path(), problem)
     setattr(request, _SENT, sent)
 
 
-def show_kept_form(action: str, path: str) -> None:
-    setattr(request, _SENT, SentForm(action, path, None))
+def show_kept_form(action: str, path: str, *, after_sign_out: bool) -> None:
+    setattr(request, _SENT, SentForm(action, path, None, after_sign_out))
 
 
-def is_form_kept() -> bool:
-    """Return whether the page shows a form that was kept while the user signed in."""
+def kept_form() -> SentForm | None:
+    """Return the form that was kept while the user signed in, if the page shows one."""
     sent: SentForm | None = getattr(request, _SENT, None)
-    return sent is not None and sent.problem is None
+    return sent if sent is not None and sent.problem is None else None
 
 
 def form_state(action: str, address: str = "") -> FormState:
@@ -120,6 +123,7 @@ def _belongs_to(fault: Fault, name: str) -> bool:
     return fault.field == name or fault.field.startswith(f"{name}.")
 
 
+_PHONE = "+44 20 7946 0000"
 # Messages of the API's schemas, and what a page says instead.
 _ERRORS = (
     (
@@ -143,7 +147,7 @@ _ERRORS = (
     (re.compile(r"Not a valid email address\.?"), mark("Enter a valid email address.")),
     (
         re.compile(r"Not a valid phone number.*"),
-        mark("Enter a phone number with + and the country code, such as +44 20 7946 0000."),
+        mark("Enter a phone number with + and the country code, such as {example}."),
     ),
     (re.compile(r"Not a valid UUID\."), mark("Enter a valid ID.")),
     (re.compile(r"Not a valid URL\."), mark("Enter a valid URL.")),
@@ -201,7 +205,10 @@ _ERRORS = (
     ),
     (re.compile(r"This slug is reserved\."), mark("This address is reserved. Choose another one.")),
     (re.compile(r"Not a place in this list\."), mark("Start again on the first page of the list.")),
-    (re.compile(r"Not a type of record\."), mark("Choose one of the options.")),
+    (
+        re.compile(r"The audit log has no action with this name\."),
+        mark("Choose one of the options."),
+    ),
 )
 # Errors of fields that users do not fill in: the whole sentence.
 _HIDDEN_FIELDS = {
@@ -223,8 +230,12 @@ _LABELS = {
     "data.title": mark("Title"),
     "email": mark("Email"),
     "emails": mark("Email addresses"),
+    "last_login_after": mark("Last signed in after"),
     "last_login_before": mark("Last signed in before"),
+    "language": mark("Language"),
+    "list": mark("List"),
     "locale": mark("Language"),
+    "logo": mark("Logo"),
     "mfa": mark("Two-factor authentication"),
     "name": mark("Name"),
     "otp": mark("Code from the app"),
@@ -245,7 +256,7 @@ _LABELS = {
     "typed": mark("Number of recipients"),
     "until": mark("To"),
     "verified": mark("Verified"),
-    "workspace": mark("Workspace ID"),
+    "workspace": mark("Workspace"),
 }
 
 
@@ -256,7 +267,7 @@ def field_error(fault: Fault) -> Markup:
         return fault.message
     for pattern, text in _ERRORS:
         if found := pattern.fullmatch(fault.message):
-            return _(text, **found.groupdict())
+            return _(text, example=_PHONE, **found.groupdict())
     return _(fault.message)
 
 

@@ -1,4 +1,5 @@
-"""Keeps the fields of a form that was sent after its session had ended, until the user signs in.
+"""Keeps the fields of a form that was sent after its session had ended, until the user signs in,
+and of a form that needs a re-authentication.
 
 The fields are in the shared state store, under a random key in a cookie of the browser. Only the
 account of the ended session gets them back. Files, passwords, codes and tokens are never stored.
@@ -52,6 +53,15 @@ class KeptForm(NamedTuple):
     endpoint: str
     path: str
     fields: list[tuple[str, str]]
+    after_sign_out: bool = True
+
+
+def keep_form(response: Response, page: str) -> Response:
+    """Keep the form of this request while the user re-authenticates, if it can be kept."""
+    fields = _fields()
+    if fields and (key := _store(fields, page, after_sign_out=False)):
+        set_cookie(response, KEPT_FORM, key, SECONDS)
+    return response
 
 
 def note_sign_out(response: Response, page: str) -> Response:
@@ -59,7 +69,7 @@ def note_sign_out(response: Response, page: str) -> Response:
     fields = _fields()
     if fields is None:
         set_cookie(response, KEPT_FORM, LOST, _MARK_SECONDS)
-    elif fields and (key := _store(fields, page)):
+    elif fields and (key := _store(fields, page, after_sign_out=True)):
         set_cookie(response, KEPT_FORM, key, SECONDS)
     elif fields:
         set_cookie(response, KEPT_FORM, LOST, _MARK_SECONDS)
@@ -107,8 +117,11 @@ def restore_form() -> None:
 
 def _show(kept: KeptForm) -> None:
     """Let the page read the fields as it reads those of a rejected form."""
-    unwrap_request().form = ImmutableMultiDict((name, value) for name, value in kept.fields)
-    show_kept_form(kept.endpoint, kept.path)
+    filled = unwrap_request()
+    filled.form = ImmutableMultiDict((name, value) for name, value in kept.fields)
+    # Werkzeug reads both from the body, which this request does not have.
+    filled.files = ImmutableMultiDict()
+    show_kept_form(kept.endpoint, kept.path, after_sign_out=kept.after_sign_out)
 
 
 def _fields() -> list[tuple[str, str]] | None:
@@ -128,14 +141,15 @@ def _fields() -> list[tuple[str, str]] | None:
     return None if has_files else []
 
 
-def _store(fields: list[tuple[str, str]], page: str) -> str:
+def _store(fields: list[tuple[str, str]], page: str, *, after_sign_out: bool) -> str:
     """Return the key of the stored form, or an empty string if it cannot be kept."""
     path = page.partition("?")[0]
     account_id = service(CookieSessions).find_account_id(request)
     if account_id is None or not has_page(path):
         return ""
     account = serialize_id(account_id)
-    kept = KeptForm(account, path, endpoint_name(request.endpoint or ""), sent_path(), fields)
+    endpoint = endpoint_name(request.endpoint or "")
+    kept = KeptForm(account, path, endpoint, sent_path(), fields, after_sign_out)
     value = orjson.dumps(list(kept)).decode()
     if len(value.encode()) > MAX_SIZE:
         return ""

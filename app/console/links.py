@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import orjson
 from flask import Response, current_app, request, url_for
+from markupsafe import Markup, escape
 from werkzeug.datastructures import MultiDict
 
 from ..auth.sessions.cookies import own_origin
@@ -122,7 +123,7 @@ def set_notice(
     """Set the notice for the next page. The cookie holds only a random key, because the text may
     contain an email address."""
     key = secrets.token_urlsafe()
-    value = orjson.dumps([str(text), kind, undo and list(undo), email]).decode()
+    value = orjson.dumps([str(escape(text)), kind, undo and list(undo), email]).decode()
     try:
         current_frontdesk.keystore.put(f"notice:{key}", value, NOTICE_SECONDS)
     except KeystoreUnavailable:
@@ -144,7 +145,8 @@ def read_notice() -> Notice | None:
     if value is None:
         return None
     text, kind, undo, *email = orjson.loads(value)
-    return Notice(text, kind, Undo(*undo) if undo else None, *email)
+    # `set_notice` has escaped the text.
+    return Notice(Markup(text), kind, Undo(*undo) if undo else None, *email)  # noqa: S704
 
 
 def delete_notice(response: Response) -> Response:

@@ -11,8 +11,8 @@ from ..accounts.models import AccountLike
 from ..auth.caller import known_caller
 from ..core.context import service
 from ..core.types import JsonObject
-from ..notifications.inbox import Inbox
 from .host_pages import HostConsole, HostPage
+from .open_items import OpenItems
 from .resources import ConsoleResources, Features
 from .texts import _, mark
 
@@ -49,14 +49,22 @@ class Section:
         return replace(self, entries=self.entries + entries)
 
 
-_UNREAD = "frontdesk_unread"
+_OPEN_ITEMS = "frontdesk_open_items"
 
 
 def unread_count(account: AccountLike) -> int:
-    found: int | None = getattr(request, _UNREAD, None)
+    return _open_items(account).unread
+
+
+def _invitation_count(account: AccountLike) -> int:
+    return _open_items(account).invitations
+
+
+def _open_items(account: AccountLike) -> OpenItems:
+    found: OpenItems | None = getattr(request, _OPEN_ITEMS, None)
     if found is None:
-        found = service(Inbox).unread(account.id)
-        setattr(request, _UNREAD, found)
+        found = service(ConsoleResources).open_items.count(account)
+        setattr(request, _OPEN_ITEMS, found)
     return found
 
 
@@ -74,7 +82,9 @@ SECTIONS = (
         mark("Workspaces"),
         (
             NavEntry(mark("Workspaces"), "workspaces_page", "building"),
-            NavEntry(mark("Invitations"), "received_invitations_page", "mail"),
+            NavEntry(
+                mark("Invitations"), "received_invitations_page", "mail", count=_invitation_count
+            ),
         ),
     ),
     Section(
@@ -82,6 +92,7 @@ SECTIONS = (
         (
             NavEntry(mark("Overview"), "admin_home_page", "chart"),
             NavEntry(mark("Accounts"), "managed_accounts_page", "users"),
+            NavEntry(mark("All workspaces"), "managed_workspaces_page", "building"),
             NavEntry(mark("Broadcasts"), "broadcasts_page", "send"),
             NavEntry(mark("Events"), "admin_events_page", "list"),
             NavEntry(mark("Emails"), "mail_templates_page", "mail"),
@@ -147,4 +158,4 @@ def _build_entry(entry: NavEntry, account: AccountLike, current: str) -> JsonObj
 
 def reset_unread_count() -> None:
     """Count unread messages again: a message was marked or deleted."""
-    setattr(request, _UNREAD, None)
+    setattr(request, _OPEN_ITEMS, None)

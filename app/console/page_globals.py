@@ -4,22 +4,26 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from markupsafe import Markup
+
 from ..auth.caller import known_caller
+from ..core.translations import DAY, MONTHS
 from .assets import version
 from .cookies import theme, theme_cookie
-from .forms import form_state, is_form_kept
+from .forms import form_state, kept_form
 from .links import link_to
+from .people import picture_path, workspace_logo
 from .texts import (
-    DAY,
     DAY_AND_TIME,
-    MONTHS,
     _,
     _n,
+    _p,
+    direction,
     format_day,
     format_time,
-    language,
     mark,
     number,
+    tag,
     zone_of,
 )
 
@@ -40,6 +44,21 @@ def channel_name(name: str) -> str:
     return _(_CHANNELS.get(name, name))
 
 
+_STATUSES = {
+    "active": mark("Active"),
+    "online": mark("Online"),
+    "inactive": mark("Inactive"),
+    "suspended": mark("Suspended"),
+    "pending": mark("Unverified"),
+    "deleting": mark("Scheduled for deletion"),
+}
+
+
+def status_name(name: str) -> str:
+    """Return the title of an account's status; a status of the application is its own title."""
+    return _(_STATUSES.get(name, name))
+
+
 _SKIP_REASONS = {
     "The account has no phone": mark("no phone number"),
     "The account has no email": mark("no email address"),
@@ -47,9 +66,16 @@ _SKIP_REASONS = {
 }
 
 
+def skip_reason(reason: str) -> str:
+    """Return why a channel skips an account, without the names of settings for operators."""
+    if reason.startswith("SMS are not set up"):
+        return _("SMS is not set up on this server")
+    return _(_SKIP_REASONS.get(reason, reason))
+
+
 def skipped(count: int, reasons: Iterable[str]) -> str:
     """Return how many recipients a channel skips, with the reasons."""
-    why = ", ".join(_(_SKIP_REASONS.get(reason, reason)) for reason in reasons if reason)
+    why = Markup(", ").join(skip_reason(reason) for reason in reasons if reason)
     if not why:
         return _n("One skipped", "{n} skipped", count)
     return _n("One skipped ({why})", "{n} skipped ({why})", count, why=why)
@@ -97,16 +123,22 @@ def _read(value: datetime | str) -> datetime:
 GLOBALS = {
     "_": _,
     "_n": _n,
+    "_p": _p,
     "asset": asset,
     "channel_name": channel_name,
     "chosen_theme": theme,
     "form_state": form_state,
-    "is_form_kept": is_form_kept,
-    "language": language,
+    "kept_form": kept_form,
+    "direction": direction,
+    "language": tag,
     "percent": percent,
+    "picture_path": picture_path,
+    "skip_reason": skip_reason,
     "skipped": skipped,
+    "status_name": status_name,
     "theme_cookie": theme_cookie,
     "time_format": time_format,
     "url": url,
+    "workspace_logo": workspace_logo,
 }
-FILTERS = {"iso": iso, "moment": moment, "number": number}
+FILTERS = {"day": format_day, "iso": iso, "moment": moment, "number": number}

@@ -10,8 +10,10 @@ from ..accounts.models import AccountLike
 from ..core.db.account_ids import serialize_id
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
+from ..core.types import AccountModel
 from ..profiles.links import PICTURE_ENDPOINT
 from ..profiles.models import Profile
+from ..profiles.service import Visibility
 
 
 class DisplayedPerson(NamedTuple):
@@ -20,23 +22,32 @@ class DisplayedPerson(NamedTuple):
     picture: str = ""
 
 
+_COLUMNS: tuple[Any, ...] = (Profile.first_name, Profile.last_name, Profile.avatar_file)
+
+
 class People:
-    def __init__(self, session: AnySession, model: Any) -> None:
+    def __init__(self, session: AnySession, model: AccountModel, visibility: Visibility) -> None:
         self.session = session
         self.model = model
-        columns: list[Any] = [Profile.first_name, Profile.last_name, Profile.avatar_file]
-        self._rows = Rows(select(*columns).where(Profile.account_id == bindparam("account_id")))
+        self.visibility = visibility
+        self._rows = Rows(select(*_COLUMNS).where(Profile.account_id == bindparam("account_id")))
 
-    def by_emails(self, emails: Iterable[str]) -> dict[str, DisplayedPerson]:
-        """Return a person for each of these email addresses, in one query."""
+    def by_emails(self, emails: Iterable[str], viewer: AccountLike) -> dict[str, DisplayedPerson]:
+        """Return a person for each of these email addresses, in one query, with what the viewer may
+        see of the profile."""
         wanted = list(emails)
         model = self.model
-        rows = self.session.execute(
-            select(model.email, Profile.first_name, Profile.last_name, Profile.avatar_file)
+        profiles = (
+            select(model.email, Profile.account_id, *_COLUMNS)
             .join(Profile, Profile.account_id == model.id)
-            .where(model.email.in_(wanted))
+            .where(model.email.in_(wanted), self.visibility.condition(viewer))
         )
-        found = {row[0]: build_person(*row) for row in rows}
+        found = {}
+        for email, account_id, first, last, file in self.session.execute(profiles):
+            known = {"account_id": account_id, "first_name": first, "last_name": last}
+            shown = self.visibility.narrow({**known, "avatar": file}, viewer)
+            names = (shown.get(name) for name in ("first_name", "last_name", "avatar"))
+            found[email] = build_person(email, *names)
         return {email: found.get(email) or DisplayedPerson(email) for email in wanted}
 
     def by_account(self, account: AccountLike) -> DisplayedPerson:
@@ -47,9 +58,7 @@ class People:
     def by_ids(self, ids: Iterable[Any]) -> dict[Any, DisplayedPerson]:
         """Return the persons of the accounts that have a profile, in one query."""
         rows = self.session.execute(
-            select(
-                Profile.account_id, Profile.first_name, Profile.last_name, Profile.avatar_file
-            ).where(Profile.account_id.in_(list(ids)))
+            select(Profile.account_id, *_COLUMNS).where(Profile.account_id.in_(list(ids)))
         )
         return {serialize_id(account_id): build_person("", *names) for account_id, *names in rows}
 
@@ -61,7 +70,17 @@ def build_person(
     return DisplayedPerson(name or email, picture_path(file))
 
 
+def workspace_logo(workspace: Any) -> str:
+    """Return the path of a workspace's logo, or an empty string."""
+    return picture_path(workspace.logo_file)
+
+
+def has_pictures() -> bool:
+    """Return whether the application serves stored pictures."""
+    return PICTURE_ENDPOINT in current_app.view_functions
+
+
 def picture_path(file: Any) -> str:
-    if not file or PICTURE_ENDPOINT not in current_app.view_functions:
+    if not file or not has_pictures():
         return ""
     return url_for(PICTURE_ENDPOINT, name=file)

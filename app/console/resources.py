@@ -14,8 +14,10 @@ from ..core.context import Context
 from ..core.process.folders import templates_folder
 from ..delivery.mail.brand import BrandSettings
 from ..delivery.mail.templates import Templates
+from ..profiles.service import Profiles
 
 if TYPE_CHECKING:
+    from .open_items import OpenItemCounter
     from .people import People
 
 
@@ -51,7 +53,14 @@ class ConsoleResources:
     def people(self) -> People:
         from .people import People
 
-        return People(self.context.session, self.context.get(Accounts).model)
+        model, profiles = self.context.get(Accounts).model, self.context.get(Profiles)
+        return People(self.context.session, model, profiles.visibility)
+
+    @cached_property
+    def open_items(self) -> OpenItemCounter:
+        from .open_items import OpenItemCounter
+
+        return OpenItemCounter(self.context.get(Accounts))
 
     @property
     def brand(self) -> BrandSettings:

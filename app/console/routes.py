@@ -78,6 +78,35 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
         "/admin/broadcasts/<row_id:notification_id>/delete",
         "admin.broadcasts.delete_broadcast",
     ),
+    (
+        FORM,
+        "/admin/broadcasts/<row_id:notification_id>/duplicate",
+        "admin.saved_broadcasts.duplicate_broadcast",
+    ),
+    (
+        PAGE,
+        "/admin/broadcasts/<row_id:notification_id>/result",
+        "admin.broadcast_results.broadcast_result_page",
+    ),
+    (
+        PAGE,
+        "/admin/broadcasts/<row_id:notification_id>/result.csv",
+        "admin.broadcast_results.broadcast_result_csv",
+    ),
+    (FORM, "/admin/broadcasts/drafts", "admin.saved_broadcasts.save_draft"),
+    (PAGE, "/admin/broadcasts/drafts/<row_id:draft_id>", "admin.saved_broadcasts.draft_page"),
+    (
+        FORM,
+        "/admin/broadcasts/drafts/<row_id:draft_id>/delete",
+        "admin.saved_broadcasts.delete_draft",
+    ),
+    (PAGE, "/admin/broadcasts/segments", "admin.saved_broadcasts.segments_page"),
+    (FORM, "/admin/broadcasts/segments", "admin.saved_broadcasts.save_segment"),
+    (
+        FORM,
+        "/admin/broadcasts/segments/<row_id:segment_id>/delete",
+        "admin.saved_broadcasts.delete_segment",
+    ),
     (PAGE, "/admin/deliveries", "admin.deliveries.deliveries_page"),
     (PAGE, "/admin/mails", "admin.emails.mail_templates_page"),
     (PAGE, "/admin/mails/<name>", "admin.emails.mail_template_page"),
@@ -111,6 +140,15 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/admin/accounts", "admin.accounts.managed_accounts_page"),
     (PAGE, "/admin/accounts/new", "admin.accounts.new_managed_account_page"),
     (FORM, "/admin/accounts/new", "admin.accounts.make_managed_account"),
+    (PAGE, "/admin/accounts/found", "admin.accounts.found_accounts"),
+    (PAGE, "/admin/accounts.csv", "admin.account_files.accounts_csv"),
+    (PAGE, "/admin/accounts.jsonl", "admin.account_files.accounts_file"),
+    (PAGE, "/admin/accounts/selected/email", "admin.selected_accounts.email_selected_page"),
+    *(
+        (method, f"/admin/accounts/selected/{rule}", f"admin.selected_accounts.{view}")
+        for rule, action in (("suspend", "suspend"), ("sign-out", "sign_out"), ("add", "add"))
+        for method, view in ((PAGE, f"{action}_selected_page"), (FORM, f"{action}_selected"))
+    ),
     *(
         (method, f"/admin/accounts/<account_id:account_id>{rule}", f"admin.{view}")
         for method, rule, view in (
@@ -123,6 +161,15 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
             (FORM, "/unlock", "account.unlock_managed_account"),
             (FORM, "/verify", "account.verify_managed_account"),
             (FORM, "/factors", "account.reset_managed_account_factors"),
+            (PAGE, "/email", "credentials.managed_email_page"),
+            (FORM, "/email", "credentials.change_managed_email"),
+            (
+                FORM,
+                "/identities/<row_id:identity_id>/unlink",
+                "credentials.unlink_managed_identity",
+            ),
+            (FORM, "/notes", "account_notes.add_account_note"),
+            (FORM, "/notes/<row_id:note_id>/delete", "account_notes.delete_account_note"),
             (PAGE, "/delete", "account.delete_managed_account_page"),
             (FORM, "/delete", "account.delete_managed_account"),
         )
@@ -137,6 +184,8 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
         "/admin/events/filters/<row_id:filter_id>/delete",
         "admin.saved_filters.delete_event_filter",
     ),
+    (PAGE, "/admin/workspaces", "admin.workspaces.managed_workspaces_page"),
+    (PAGE, "/admin/workspaces/<row_id:workspace_id>", "admin.workspaces.managed_workspace_page"),
     (PAGE, "/admin/settings", "admin.settings.settings_page"),
     # Security of the owner's account.
     (PAGE, "/security", "owner.security.security_page"),
@@ -151,6 +200,7 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/security/factors", "owner.security_factors.factors_page"),
     (PAGE, "/security/factors/app", "owner.security_factors.new_app_page"),
     (FORM, "/security/factors/app", "owner.security_factors.begin_own_app"),
+    (FORM, "/security/factors/app/set-up", "owner.security_factors.set_up_own_app"),
     (
         PAGE,
         "/security/factors/app/<row_id:authenticator_id>",
@@ -163,6 +213,7 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     ),
     (PAGE, "/security/factors/codes", "owner.security_factors.recovery_codes_page"),
     (FORM, "/security/factors/codes", "owner.security_factors.make_own_recovery_codes"),
+    (FORM, "/security/factors/codes/file", "recovery_codes.recovery_codes_file"),
     (
         FORM,
         "/security/factors/devices/<row_id:device_id>",
@@ -256,6 +307,8 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
         "/workspaces/<workspace_slug>/settings",
         "workspaces.own_workspaces.change_workspace_settings",
     ),
+    (FORM, "/workspaces/<workspace_slug>/logo", "workspaces.logo.set_workspace_logo"),
+    (FORM, "/workspaces/<workspace_slug>/logo/remove", "workspaces.logo.remove_workspace_logo"),
     (FORM, "/workspaces/<workspace_slug>/leave", "workspaces.own_workspaces.leave_workspace"),
     (FORM, "/workspaces/<workspace_slug>/delete", "workspaces.own_workspaces.delete_own_workspace"),
 )

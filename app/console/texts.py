@@ -1,18 +1,14 @@
-"""Texts of the pages and of their errors, in the reader's language.
-
-English texts are in the code and templates. A translation is a file,
-`LANGUAGE/LC_MESSAGES/console.mo`, in this package or in the application's folder `translations`.
-"""
+"""Texts of the pages and of their errors, in the reader's language."""
 
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from functools import cache
-from gettext import NullTranslations, translation
+from functools import cache, lru_cache
+from gettext import NullTranslations
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from flask import current_app, has_request_context, request
+from flask import current_app, request
 from markupsafe import Markup, escape
 
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
@@ -20,19 +16,46 @@ from ..accounts.models import SUSPENDED
 from ..accounts.service import Accounts
 from ..auth import errors as auth
 from ..auth.caller import known_caller
-from ..core.context import service
+from ..core.context import current_frontdesk, service
 from ..core.errors import Problem, TooManyRequests, Unavailable
+from ..core.request import requested_languages
+from ..core.translations import (
+    DAY,
+    ENGLISH,
+    MONTHS,
+    isolated,
+    language_tag,
+    load_catalog,
+    select_language,
+    translation_folders,
+)
+from ..core.translations import available_languages as languages
+from ..core.translations import direction as direction_of
+from ..core.translations import mark as mark
 from ..core.types import JsonObject
 from ..delivery.mail.templates import Templates
 
 DOMAIN = "console"
-BUILT_IN = Path(__file__).parent / "translations"
 _LANGUAGE = "frontdesk_language"
 
 
 def _(text: str, **values: object) -> Markup:
     """Return a text in the reader's language, with the values escaped."""
-    return _format(_catalogue().gettext(text), values)
+    return _format(_translate(_catalogue(), text), values)
+
+
+# By type too, because markup is not escaped. Limited, because names of the application's statuses
+# and channels are texts too.
+@lru_cache(maxsize=5_000, typed=True)
+def _translate(catalog: NullTranslations, text: str) -> Markup:
+    # A catalog has its header as the translation of an empty text.
+    return escape(catalog.gettext(text) if text else "")
+
+
+def _p(context: str, text: str, **values: object) -> Markup:
+    """Return a text that has several meanings or forms in other languages; the context says which
+    one."""
+    return _format(_catalogue().pgettext(context, text), values)
 
 
 def _n(one: str, many: str, n: int, **values: object) -> Markup:
@@ -44,35 +67,26 @@ def number(value: int) -> str:
     if value < 1000:
         return str(value)
     # Translators write this number as in their language.
-    example = re.fullmatch(r"\D*1(\D*)000\D*", _("1,000"))
-    return f"{value:,}".replace(",", example[1] if example else ",")
+    return f"{value:,}".replace(",", _separator(_catalogue().gettext(mark("1,000"))))
 
 
-def mark(text: str) -> str:
-    """Mark a text for translators; `_` translates it where it is shown."""
-    return text
+@cache
+def _separator(example: str) -> str:
+    found = re.fullmatch(r"\D*1(\D*)000\D*", example)
+    return found[1] if found else ","
 
 
-MONTHS = (
-    mark("Jan"),
-    mark("Feb"),
-    mark("Mar"),
-    mark("Apr"),
-    mark("May"),
-    mark("Jun"),
-    mark("Jul"),
-    mark("Aug"),
-    mark("Sep"),
-    mark("Oct"),
-    mark("Nov"),
-    mark("Dec"),
-)
-DAY = mark("{day} {month} {year}")
 DAY_AND_TIME = mark("{date}, {time}")
 
 
 def format_day(day: date) -> str:
-    return _(DAY, day=day.day, month=_(MONTHS[day.month - 1]), year=day.year)
+    return _write_day(_catalogue(), language(), day.year, day.month, day.day)
+
+
+@lru_cache(maxsize=1_000)
+def _write_day(catalog: NullTranslations, name: str, year: int, month: int, day: int) -> Markup:
+    values = {"day": day, "month": _translate(catalog, MONTHS[month - 1]), "year": year}
+    return _translate(catalog, DAY).format(**isolated(values, name))
 
 
 def format_day_of_year(day: date) -> str:
@@ -85,64 +99,55 @@ def format_time(at: datetime) -> str:
 
 
 def language() -> str:
-    """Return the language of the current page."""
-    if not has_request_context():
-        return "en"
-    found: str | None = getattr(request, _LANGUAGE, None)
+    """Return the language of the current page, such as `de` or `pt_BR`."""
+    try:
+        found: str | None = getattr(request, _LANGUAGE, None)
+    except RuntimeError:
+        # Outside of a request.
+        return ENGLISH
     if found is None:
-        found = _select_language()
-        setattr(request, _LANGUAGE, found)
+        caller = known_caller()
+        return use_language(getattr(caller.account, "locale", None) if caller else None)
     return found
 
 
-def _select_language() -> str:
-    """Return the account's language, otherwise the first known language of the browser."""
-    available = available_languages()
-    caller = known_caller()
-    chosen = getattr(caller.account, "locale", None) if caller else None
-    for wanted in filter(None, [chosen, *request.accept_languages.values()]):
-        for name in (wanted.replace("-", "_"), wanted.partition("-")[0]):
-            if name in available:
-                return str(name)
-    return "en"
+def use_language(chosen: str | None) -> str:
+    """Write the texts of this request in the account's language, otherwise in the browser's,
+    otherwise in the default. Return it."""
+    default = current_frontdesk.settings.core.LANGUAGE
+    found = select_language(available_languages(), [chosen, *requested_languages(), default])
+    setattr(request, _LANGUAGE, found)
+    return found
+
+
+def tag() -> str:
+    """Return the language for the attribute `lang` of the page."""
+    return language_tag(language())
+
+
+def direction() -> str:
+    return direction_of(language())
 
 
 def available_languages() -> frozenset[str]:
-    return languages(_folders())
-
-
-@cache
-def languages(folders: tuple[Path, ...]) -> frozenset[str]:
-    found = (path for folder in folders for path in folder.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
-    return frozenset(["en", *(path.parts[-3] for path in found)])
+    return languages(DOMAIN, _folders())
 
 
 def _folders() -> tuple[Path, ...]:
-    return Path(current_app.root_path) / "translations", BUILT_IN
+    return translation_folders(current_app.root_path)
 
 
 def _catalogue() -> NullTranslations:
     name = language()
-    return _NONE if name == "en" else _load_catalogue(name, _folders())
+    return _NONE if name == ENGLISH else load_catalog(DOMAIN, name, _folders())
 
 
 _NONE = NullTranslations()
 
 
-@cache
-def _load_catalogue(name: str, folders: tuple[Path, ...]) -> NullTranslations:
-    """Load the application's translations, with the shipped ones as fallback."""
-    read = _NONE
-    for folder in reversed(folders):
-        found = translation(DOMAIN, folder, [name], fallback=True)
-        found.add_fallback(read)
-        read = found
-    return read
-
-
 def _format(text: str, values: JsonObject) -> Markup:
     marked = escape(text)
-    return marked.format(**values) if values else marked
+    return marked.format(**isolated(values, language())) if values else marked
 
 
 _MESSAGES: dict[type[Problem], str] = {
@@ -183,6 +188,10 @@ _MESSAGES_BY_CODE = {
     "notification_not_found": mark("The message does not exist."),
     "notification_not_restorable": mark("This can no longer be undone."),
     "notification_restored": mark("The message is already restored."),
+    "only_sign_in_method": mark(
+        "This is the only way to sign in to the account. The owner must first set a password or"
+        " add a passkey."
+    ),
     "quota_reached": mark("You have reached the maximum number of these."),
     "secret_unreadable": mark(
         "The authenticator app cannot be checked right now. Use a recovery code."

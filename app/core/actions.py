@@ -19,7 +19,7 @@ from .clock import Clock
 from .db.transaction import AnySession, after_commit, is_open, unwrap_session, write_last
 from .errors import SetupError
 from .hooks import check_known
-from .request import Origin, current_origin
+from .request import Origin, current_origin, note_effect
 from .security_log import log, log_action
 from .types import AccountKey, JsonObject, SignalOptions, Values
 
@@ -228,6 +228,7 @@ class Actions:
         signal = self._signals.signal(name)
         if not signal.receivers:
             return 0
+        note_effect()
         return len(signal.send(subject, options={"session": session, "origin": current_origin()}))
 
 

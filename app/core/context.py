@@ -29,8 +29,10 @@ from .types import AccountKey, Values
 
 if TYPE_CHECKING:
     from marshmallow import Schema
-    from sqlalchemy import MetaData
+    from sqlalchemy import Connection, MetaData
 
+    from .db.replica import Replica
+    from .db.search_indexes import SearchedNames
     from .web.operation import AuthScheme
 
 EXTENSION = "frontdesk"
@@ -118,10 +120,17 @@ class Contributions:
     email_undo_steps: list[Callable[[Any], object]] = field(default_factory=list)
     # For `flask frontdesk prune`, by the name in its report; each returns the number of rows.
     pruners: dict[str, Callable[[], int]] = field(default_factory=dict)
+    # Called with the name of the stored logo of a workspace that was deleted or has another logo.
+    logo_deleters: list[Callable[[str], object]] = field(default_factory=list)
     # Groups of commands for the command line.
     commands: list[str] = field(default_factory=list)
     # Credentials other than the bearer token, for the OpenAPI document.
     auth_schemes: list[AuthScheme] = field(default_factory=list)
+    # Returns the name of the service and the path of its start page, for the API reference.
+    start_page: Callable[[], tuple[str, str]] | None = None
+    # Tables with the names of accounts, for the search. Called with the account that searches, or
+    # with None to search all names; None if the application lacks the table.
+    names: list[Callable[[Any], SearchedNames | None]] = field(default_factory=list)
     # Called when a server's worker process starts to serve.
     when_serving: list[Callable[[], object]] = field(default_factory=list)
 
@@ -165,6 +174,8 @@ class Context(Services):
         self.session, self.clock = self.basics.session, self.basics.clock
         self.hooks, self.keystore = self.basics.hooks, self.basics.keystore
         self.schemas, self.parts, self.owns_application = self.choices
+        # The database's replica, if lists are read from one.
+        self.replica: Replica | None = None
 
     @property
     def metadata(self) -> MetaData:
@@ -180,6 +191,14 @@ class Context(Services):
     def accounts_in_migrations(self) -> AccountsTable:
         """For the published migrations."""
         return AccountsTable.of(self.tables.accounts)
+
+    def change_search_indexes(self, connection: Connection, *, create: bool) -> None:
+        """Create or drop the indexes of the search, for the published migrations: an application's
+        own table of accounts is not changed."""
+        from .db.search_indexes import create_search_indexes, drop_search_indexes
+
+        model = self.tables.account_model if self.owns_application else None
+        (create_search_indexes if create else drop_search_indexes)(connection, model)
 
 
 def find_context() -> Context:

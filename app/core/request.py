@@ -22,6 +22,7 @@ _KEY = "frontdesk.request_id"
 _request: Any = request
 # Returns the request behind Flask's proxy: each attribute of the proxy costs a look-up.
 unwrap_request: Callable[[], Request] = _request._get_current_object
+_HAS_EFFECT = "frontdesk.has_effect"
 _ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
 
 
@@ -66,6 +67,11 @@ def current_origin() -> Origin:
     return Origin("system" if click.get_current_context(silent=True) is None else "command")
 
 
+def requested_languages() -> list[str]:
+    """Return the languages of `Accept-Language`, the preferred one first."""
+    return [*unwrap_request().accept_languages.values()] if has_request_context() else []
+
+
 def set_origin_account(account_id: AccountKey, current: Request | None = None) -> None:
     """Store the authenticated account of the request."""
     if current is not None or has_request_context():
@@ -75,6 +81,16 @@ def set_origin_account(account_id: AccountKey, current: Request | None = None) -
 def set_origin_workspace(workspace_id: object) -> None:
     if has_request_context():
         setattr(request, _WORKSPACE, workspace_id)
+
+
+def note_effect() -> None:
+    """Note an effect that a rollback does not undo, so that the request is not repeated."""
+    if has_request_context():
+        unwrap_request().environ[_HAS_EFFECT] = True
+
+
+def may_repeat(current: Request) -> bool:
+    return _HAS_EFFECT not in current.environ
 
 
 @lru_cache(1024)

@@ -21,6 +21,7 @@ from ..auth.step_up.service import Freshness
 from ..core.context import BasicService, report_action
 from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.transaction import after_commit, lock_name, transaction
+from ..core.translations import mark
 from ..core.types import AccountKey
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
@@ -217,11 +218,13 @@ class DeletionMails:
         return self.templates.to_account(
             "deletion_requested",
             email_to,
-            "your account will be deleted",
+            mark("your account will be deleted"),
             path=self.auth.ACCOUNT_RESTORE_PATH,
             token=token,
-            deletes_on=f"{deletes_at:%Y-%m-%d}",
+            deletes_on=deletes_at.date(),
         )
 
     def deleted(self, email_to: str) -> Email:
-        return self.templates.to_account("account_deleted", email_to, "your account was deleted")
+        return self.templates.to_account(
+            "account_deleted", email_to, mark("your account was deleted")
+        )

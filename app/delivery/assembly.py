@@ -3,6 +3,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import select
 from werkzeug.local import LocalProxy
 
 from ..core.config.environment import SettingsError
@@ -38,7 +39,8 @@ def assemble(context: Context) -> None:
     if one_off_mail is None:
         one_off_mail = BackgroundMail(mailer, context.clock.now)
     context.add(mailer, Mailer)
-    context.add(Templates(context.app, context.settings.core, context.settings.of(BrandSettings)))
+    core, brand = context.settings.core, context.settings.of(BrandSettings)
+    context.add(Templates(context.app, core, brand, partial(_find_locale, context)))
     context.contributions.commands.append("mail")
     context.add(one_off_mail, OneOffMail)
     context.app.extensions.setdefault("mail", _flask_mail(context, mailer))
@@ -49,7 +51,8 @@ def assemble(context: Context) -> None:
     worker = Worker(Batches(context.db.engine, context.clock), channels, context.clock)
     engine: Engine = context.parts["engine"] or choose_engine(context)
     engine.bind(context.app, worker)
-    context.contributions.exporters.append(partial(export_deliveries, channels))
+    exporter = partial(export_deliveries, channels, lambda: worker.fields)
+    context.contributions.exporters.append(exporter)
     context.add(worker)
     context.add(engine, Engine)
     context.add(ReceivedDeliveries(context.session, channels, context.tables.account_ids))
@@ -58,6 +61,17 @@ def assemble(context: Context) -> None:
     )
     context.contributions.when_serving.append(engine.start)
     context.add(FirstRequest(context.app, engine))
+
+
+def _find_locale(context: Context, email: str) -> str | None:
+    """Return the language of the account with this email address, if the model has languages."""
+    account = context.tables.account_model
+    locale = getattr(account, "locale", None)
+    if account is None or locale is None:
+        return None
+    with context.session.no_autoflush:
+        found: str | None = context.session.scalar(select(locale).where(account.email == email))
+    return found
 
 
 def _flask_mail(context: Context, mailer: Mailer) -> Any:

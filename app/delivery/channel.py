@@ -25,6 +25,7 @@ from ..core.db.account_ids import IdKind
 from ..core.db.base import autocommit_engine
 from ..core.types import AccountModel
 from .message import Receiver, StoredMessage
+from .personal import personalized
 
 # Sends one message to one receiver of the channel's address book. Returns the gateway's id of the
 # message, if there is one; raises one of errors.py if the message was not sent. The key is the same
@@ -66,7 +67,7 @@ class HandlerChannel:
             message: StoredMessage, receiver: Receiver, _key: str, before_send: Callable[[], None]
         ) -> str | None:
             before_send()
-            return self.handler(message, receiver)
+            return self.handler(personalized(message), receiver)
 
         yield send
 
@@ -139,8 +140,11 @@ class AccountAddressBook:
         else:
             is_receiver = account.id.in_(ids)
         with autocommit_engine(self.database).connect() as connection:
+            # The model of an application can be without languages.
+            locale = getattr(account, "locale", None)
+            columns = (account.id, account.email, account.phone)
             rows = connection.execute(
-                select(account.id, account.email, account.phone).where(is_receiver)
+                select(*columns, null() if locale is None else locale).where(is_receiver)
             )
             return {row[0]: Receiver(*row) for row in rows}
 

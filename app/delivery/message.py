@@ -1,5 +1,6 @@
 """Messages and receivers as plain values, independent of the channel."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -27,6 +28,8 @@ class Receiver(NamedTuple):
     id: Any
     email: str
     phone: str | None
+    # The language of the account, if the owner or a client has set one.
+    locale: str | None = None
 
 
 class Subject(NamedTuple):
@@ -49,6 +52,8 @@ class NewMessage:
     template_file: str | None = None
     # Additional values for the template.
     context: Values = field(default_factory=dict, repr=False)
+    # Whether the title and the message have personal fields (personal.py).
+    is_personal: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,3 +62,5 @@ class StoredMessage(NewMessage):
 
     id: int
     created_at: datetime
+    # The values of the recipient's personal fields, for a message that has them.
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)

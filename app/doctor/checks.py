@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from flask import current_app
-from sqlalchemy import inspect
+from sqlalchemy import inspect, make_url
 
 from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
@@ -32,14 +32,17 @@ from .addresses import (
     check_proxies,
     check_public_url,
 )
-from .databases import check_clock, check_database, check_email_index
+from .databases import check_clock, check_database, check_email_index, check_search_index
 from .delivery import LOOPBACK, check_broker, check_mail_server, check_mail_settings
 from .factors import check_second_factors
 from .file_stores import check_export_store, check_file_store, check_private_files
 from .findings import Check, Finding
+from .partitions import check_partitions
+from .replica import check_replica
 from .set_up import (
     check_administration,
     check_brand,
+    check_broadcasts,
     check_guards,
     check_passkeys,
     check_secret_key,
@@ -47,6 +50,8 @@ from .set_up import (
 )
 
 LONGEST_WAIT = timedelta(minutes=5)
+# How redis-py's client of one server fails at a node of a cluster.
+CLUSTER_ERRORS = ("MovedError", "AskError", "ClusterCrossSlotError", "ClusterDownError")
 
 
 def findings(checks: Sequence[Check]) -> list[Finding]:
@@ -78,11 +83,22 @@ def _run(check: Check) -> list[Finding]:
 
 def check_pooler() -> Iterator[Finding]:
     engine = current_app.extensions["sqlalchemy"].engine
-    if engine.dialect.name == "postgresql":
-        from ..core.db.pooler import pooler_problem  # loads the driver
+    if engine.dialect.name != "postgresql":
+        return
+    from ..core.db import pooler  # loads the driver
 
-        if problem := pooler_problem(engine):
-            yield Finding("pooler", "fault", f"{problem}.")
+    if problem := pooler.prepared_problem(engine):
+        yield Finding("pooler", "fault", f"{problem}.")
+    url = current_frontdesk.settings.core.DATABASE_DIRECT_URL
+    direct = make_url(url.get_secret_value()) if url else None
+    if direct is not None and (hosts := pooler.unreachable_hosts(engine, direct)):
+        text = (
+            f"The database at {hosts} cannot be reached with CORE__DATABASE_DIRECT_URL, so"
+            " migrations fail. Check the URL, and that the database runs."
+        )
+        yield Finding("pooler", "fault", text)
+    elif pooler.shares_sessions(engine, direct):
+        yield Finding("pooler", "fault", f"{pooler.TRANSACTION_MODE}.")
 
 
 def check_migrations() -> Iterator[Finding]:
@@ -125,8 +141,10 @@ def check_keystore() -> Iterator[Finding]:
     except Unavailable as error:
         where: object = path or getattr(context.keystore, "address", "CORE__KEYSTORE=database")
         reason = str(error.__cause__ or "").splitlines() or ["no response"]
-        text = f"{error.detail} at {where}: {reason[0]}. Check that the store runs and has space."
-        yield Finding("keystore", "fault", text)
+        fix = "Check that the store runs and has space."
+        if type(error.__cause__).__name__ in CLUSTER_ERRORS:
+            fix = "The server is a node of a Redis Cluster: begin CORE__REDIS_URL with redis+cluster://."
+        yield Finding("keystore", "fault", f"{error.detail} at {where}: {reason[0]}. {fix}")
 
 
 def check_first_password() -> Iterator[Finding]:
@@ -230,6 +248,7 @@ QUICK: Sequence[Check] = (
     check_guards,
     check_brand,
     check_administration,
+    check_broadcasts,
     check_keystore,
     check_private_files,
     check_first_password,
@@ -250,6 +269,9 @@ NEED_DATABASE: Sequence[Check] = (
     check_superuser,
     check_worker_lag,
     check_email_index,
+    check_search_index,
+    check_replica,
+    check_partitions,
 )
 CHECKS: Sequence[Check] = (
     *QUICK,
@@ -260,6 +282,9 @@ CHECKS: Sequence[Check] = (
     check_superuser,
     check_worker_lag,
     check_email_index,
+    check_search_index,
+    check_replica,
+    check_partitions,
     check_client_name,
     check_mail_server,
     check_broker,

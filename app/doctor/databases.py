@@ -8,10 +8,12 @@ import sqlalchemy
 from flask import current_app
 from sqlalchemy import Connection, Engine, func, inspect, select
 
+from ..accounts.search import MAX_SCANNED
 from ..core.context import current_frontdesk
 from ..core.db.probe import check_write
+from ..core.db.search_indexes import has_trigram_index
 from ..core.errors import Unavailable
-from .findings import Finding
+from .findings import Finding, name_database
 
 # The largest difference between clocks that does not matter for tokens, codes and sessions.
 CLOCK_SECONDS = 5.0
@@ -19,7 +21,7 @@ CLOCK_SECONDS = 5.0
 
 def check_database() -> Iterator[Finding]:
     engine = _engine()
-    where = engine.url.render_as_string(hide_password=True)
+    where = name_database(engine.url)
     try:
         with engine.connect() as connection:
             connection.execute(select(1))
@@ -84,6 +86,26 @@ def check_email_index() -> Iterator[Finding]:
         f"The table {accounts.fullname} has no index on lower(email), so every sign-in reads the"
         f" whole table. Create the index: CREATE UNIQUE INDEX ix_{accounts.name}_lower_email ON"
         f" {accounts.fullname} (lower(email))",
+    )
+
+
+def check_search_index() -> Iterator[Finding]:
+    """Without a trigram index, the search finds only starts among many accounts."""
+    context, engine = current_frontdesk, _engine()
+    model = context.tables.account_model
+    if model is None or engine.dialect.name != "postgresql":
+        return
+    if not inspect(engine).has_table(model.__table__.name, schema=model.__table__.schema):
+        return  # The check of the migrations reports the missing table.
+    one_more = select(model.id).offset(MAX_SCANNED).limit(1)
+    if context.session.scalar(one_more) is None or has_trigram_index(context.session, model):
+        return
+    yield Finding(
+        "search",
+        "warning",
+        "The accounts have no trigram index, so a search finds only the start of a name, email"
+        " address or phone number. Run `flask frontdesk index-search` as a database user who may"
+        " create the extension pg_trgm and indexes.",
     )
 
 

@@ -102,7 +102,8 @@ def check_broker() -> Iterator[Finding]:
         try:
             run_within(TOTAL_SECONDS, connect)
         except Exception as error:
-            url = sanitize_url(celery.conf.broker_url)
+            # Of sentinels, Celery's URL has one URL each.
+            url = ";".join(map(sanitize_url, celery.conf.broker_url.split(";")))
             text = f"The broker {url} {_broker_problem(error)}. Check CORE__CELERY_BROKER_URL."
             yield Finding("broker", "fault", text)
         else:

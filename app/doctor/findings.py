@@ -5,14 +5,37 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import Literal, NamedTuple
 
+from sqlalchemy import URL
+
+_TITLES = {
+    "idp": "Identity provider",
+    "keystore": "State store",
+    "second_factors": "MFA",
+    "sms": "SMS",
+}
+
 
 class Finding(NamedTuple):
     check: str
     level: Literal["fault", "warning"]
     message: str
 
+    @property
+    def title(self) -> str:
+        """The check for readers of a page, in English like the message."""
+        return _TITLES.get(self.check) or self.check.replace("_", " ").capitalize()
+
+
+# The parts of a URL's query that say where the database is. Others can be passwords.
+_PLACES = ("host", "port", "dbname")
 
 Check = Callable[[], Iterator[Finding]]
+
+
+def name_database(url: URL) -> str:
+    """Return the URL without its passwords, also without those of its query."""
+    places = {name: value for name, value in url.query.items() if name in _PLACES}
+    return url.set(query=places).render_as_string(hide_password=True)
 
 
 def run_within(seconds: float, task: Callable[[], object]) -> None:

@@ -20,6 +20,7 @@ SERVICE_ONLY = {
     ("CORE", "API_V1_STR"): "pass url_prefix= to register_blueprint",
     ("CORE", "DATABASE_URL"): "configure the database of the SQLAlchemy object that you pass",
     ("CORE", "DATABASE_POOL_SIZE"): "configure the engine of the SQLAlchemy object that you pass",
+    ("CORE", "DATABASE_PREPARED"): "pass prepare_threshold in connect_args to your engine",
     ("CORE", "LOG_FORMAT"): _LOGGING,
     ("CORE", "LOG_LEVEL"): _LOGGING,
     ("CORE", "METRICS_ENABLED"): _MONITORING,

@@ -19,6 +19,7 @@ from ..core.clock import Clock
 from ..core.context import report_action
 from ..core.db.pruning import delete_rows
 from ..core.db.transaction import AnySession, after_commit, lock_name, release, transaction
+from ..core.translations import mark
 from ..core.types import AccountKey, JsonObject
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
@@ -177,5 +178,7 @@ class ExportNotices:
     owner_mail: OwnerMail
 
     def requested(self, email_to: str) -> None:
-        email = self.templates.to_account("export_requested", email_to, "data export requested")
+        email = self.templates.to_account(
+            "export_requested", email_to, mark("data export requested")
+        )
         self.owner_mail.notify(email)

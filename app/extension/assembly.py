@@ -1,7 +1,10 @@
 """Builds the context of an application, and adds the features that are switched on."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from flask import Flask
 
@@ -13,13 +16,16 @@ from ..auth.settings import AuthSettings
 from ..core.actions import Actions
 from ..core.audit_log.rejections import RejectionRecorder
 from ..core.clock import Clock, SystemClock
+from ..core.config.environment import SettingsError
+from ..core.config.settings import CoreSettings
 from ..core.context import ApplicationChoices, Basics, Context
 from ..core.db.account_ids import set_id_kind
 from ..core.db.base import prepare_sqlite
-from ..core.db.session import Database, follow_session
+from ..core.db.session import Database, FollowingSession, follow_session
 from ..core.db.tables import ApplicationTables
+from ..core.extras import missing_extra
 from ..core.hooks import Hooks
-from ..core.keystore import open_keystore
+from ..core.keystore import Keystore, open_keystore
 from ..core.security_log import RejectionLog
 from ..deletion.assembly import assemble as deletion
 from ..delivery.assembly import assemble as delivery
@@ -33,6 +39,10 @@ from ..workspaces.assembly import assemble as workspaces
 from .actions import REJECTIONS
 from .checks import check_proxies
 from .sources import application_settings, service_settings
+
+if TYPE_CHECKING:
+    # Loaded only with CORE__DATABASE_READ_URL.
+    from ..core.db.replica import Replica
 
 log = logging.getLogger(__name__)
 
@@ -138,14 +148,42 @@ def make_context(
         for engine in db.engines.values():
             set_id_kind(engine.dialect, tables.account_ids)
     clock = choices.parts["clock"] or SystemClock()
-    return Context(
+    keystore = open_keystore(chosen.core, lambda: db.engine, clock)
+    session, replica = _follow_sessions(app, db, chosen.core, keystore)
+    if replica is not None:
+        set_id_kind(replica.engine.dialect, tables.account_ids)
+    context = Context(
         app=app,
         db=db,
         settings=chosen,
-        basics=Basics(
-            follow_session(db), clock, hooks, open_keystore(chosen.core, lambda: db.engine, clock)
-        ),
+        basics=Basics(session, clock, hooks, keystore),
         actions=make_actions(clock, chosen.of(AuditSettings).EVENTS),
         tables=tables,
         choices=choices,
     )
+    context.replica = replica
+    return context
+
+
+def _follow_sessions(
+    app: Flask, db: Database, core: CoreSettings, keystore: Keystore
+) -> tuple[FollowingSession, Replica | None]:
+    """Return the session of the services, and the replica that they read lists from."""
+    session, url = follow_session(db), core.DATABASE_READ_URL
+    if url is None:
+        return session, None
+    with app.app_context():
+        is_postgres = db.engine.dialect.name == "postgresql"
+    if not is_postgres:
+        raise SettingsError(
+            "Invalid settings: CORE__DATABASE_READ_URL: needs PostgreSQL as the database, because"
+            " SQLite has no replicas"
+        )
+    if line := missing_extra("postgresql"):
+        raise SettingsError(f"CORE__DATABASE_READ_URL names PostgreSQL, and needs an extra: {line}")
+    from ..core.db.replica import ReplicatedSession, open_replica
+
+    session = ReplicatedSession(session)
+    replica = open_replica(url.get_secret_value(), session, keystore, core)
+    app.after_request(replica.note_writer)
+    return session, replica

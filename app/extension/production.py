@@ -66,9 +66,9 @@ def _pooler_problem(context: Context) -> str | None:
         engine = context.db.engine
         if engine.dialect.name != "postgresql":
             return None
-        from ..core.db.pooler import pooler_problem  # imports the driver
+        from ..core.db.pooler import prepared_problem  # imports the driver
 
-        return pooler_problem(engine)
+        return prepared_problem(engine)
 
 
 def weakness(key: str) -> str | None:

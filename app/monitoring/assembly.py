@@ -12,13 +12,16 @@ def assemble(context: Context) -> None:
         return
     _check_extras(core)
     if core.METRICS_ENABLED:
-        from .metrics import QueueMetrics, measure
+        from .metrics import QueueMetrics, ReplicaMetrics, measure
 
         metrics = measure(context.app, context.db.engine)
         context.add(metrics)
         if context.has(Accounts) and (breaches := context.get(Accounts).passwords.rules.breaches):
             breaches.when_unanswered.append(metrics.unasked_breaches.inc)
         context.add(QueueMetrics(context.session, context.clock))
+        if context.replica is not None:
+            metrics.watch_pool(context.replica.engine, "replica_")
+            context.add(ReplicaMetrics(context.replica, metrics.registry))
     if core.METRICS_BIND:
         from .requests import separate_metrics
 

@@ -5,11 +5,13 @@ files there, and any worker responds with the sums. Counting takes some microsec
 The database is queried only when Prometheus scrapes the metrics.
 """
 
+from __future__ import annotations
+
 import logging
 import os
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from flask import Flask, Response, g, request
@@ -26,9 +28,10 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from sqlalchemy import Engine, QueuePool, event
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from ..core.clock import Clock
-from ..core.context import service
+from ..core.context import find_context, service
 from ..core.db.transaction import AnySession
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, hidden
@@ -36,9 +39,14 @@ from ..delivery.outbox.enqueue import CountsByChannel, counts_by_channel, oldest
 from ..notifications.counts import expansions_by_state, oldest_expansion
 from .requests import matched_route
 
+if TYPE_CHECKING:
+    # Loaded only with CORE__DATABASE_READ_URL.
+    from ..core.db.replica import Replica
+
 log = logging.getLogger(__name__)
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+_IN_USE = "frontdesk_in_use"
 _SIGN_INS = {"auth.login": "password", "auth.idp_callback": "idp"}
 
 
@@ -101,10 +109,10 @@ class Metrics:
         MultiProcessCollector(all_workers)  # type: ignore[no-untyped-call]
         return generate_latest(all_workers)
 
-    def watch_pool(self, engine: Engine) -> None:
-        """Watch the pool; a pool that is created again after lost connections keeps the
-        listeners."""
-        opened, used = self.pool.labels("open"), self.pool.labels("in_use")
+    def watch_pool(self, engine: Engine, prefix: str = "") -> None:
+        """Watch the pool, with a prefix for the states; a pool that is created again after lost
+        connections keeps the listeners."""
+        opened, used = self.pool.labels(f"{prefix}open"), self.pool.labels(f"{prefix}in_use")
         pool = engine.pool
         # On SQLite a pool can exceed its size.
         is_bounded = engine.dialect.name == "postgresql"
@@ -115,7 +123,7 @@ class Metrics:
             opened.inc()
             # Set here, because each worker has a separate pool from its first connection on.
             if size is not None:
-                self.pool.labels("limit").set(size)
+                self.pool.labels(f"{prefix}limit").set(size)
 
         @event.listens_for(engine, "close")
         @event.listens_for(engine, "close_detached")
@@ -123,12 +131,15 @@ class Metrics:
             opened.dec()
 
         @event.listens_for(engine, "checkout")
-        def checkout(*_: object) -> None:
+        def checkout(_connection: object, record: ConnectionPoolEntry, _proxy: object) -> None:
+            record.info[_IN_USE] = True
             used.inc()
 
         @event.listens_for(engine, "checkin")
-        def checkin(*_: object) -> None:
-            used.dec()
+        def checkin(_connection: object, record: ConnectionPoolEntry) -> None:
+            # A connection that cannot be opened again or used is checked in without a checkout.
+            if record.info.pop(_IN_USE, False):
+                used.dec()
 
 
 def measure(app: Flask, engine: Engine) -> Metrics:
@@ -159,20 +170,10 @@ def _outcome(response: Response) -> str:
         return "failed"
 
 
-# Counting many rows is slow, and several servers are scraped for the same values.
-CACHE_SECONDS = 10.0
+class DatabaseMetrics(Collector):
+    """Values that are read from a database when Prometheus scrapes the metrics."""
 
-
-class QueueMetrics(Collector):
-    """Counts queued deliveries in the database, because workers can be on other machines."""
-
-    def __init__(self, session: AnySession, clock: Clock) -> None:
-        self._session = session
-        self._clock = clock
-        self._until = 0.0
-        self._counts: CountsByChannel = {}
-        self._expansions: dict[str, int] = {}
-        self._age = 0.0
+    def __init__(self) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(self)
 
@@ -182,6 +183,23 @@ class QueueMetrics(Collector):
 
     def render(self) -> bytes:
         return generate_latest(self._registry)
+
+
+# Counting many rows is slow, and several servers are scraped for the same values.
+CACHE_SECONDS = 10.0
+
+
+class QueueMetrics(DatabaseMetrics):
+    """Counts queued deliveries in the database, because workers can be on other machines."""
+
+    def __init__(self, session: AnySession, clock: Clock) -> None:
+        super().__init__()
+        self._session = session
+        self._clock = clock
+        self._until = 0.0
+        self._counts: CountsByChannel = {}
+        self._expansions: dict[str, int] = {}
+        self._age = 0.0
 
     def collect(self) -> Iterator[Metric]:
         if not self._refresh():
@@ -224,6 +242,37 @@ class QueueMetrics(Collector):
         return True
 
 
+class ReplicaMetrics(DatabaseMetrics):
+    """Counts the lists that were read from the primary instead of the replica, and asks the replica
+    for its lag."""
+
+    def __init__(self, replica: Replica, registry: CollectorRegistry) -> None:
+        super().__init__()
+        self._replica = replica
+        fallbacks = Counter(
+            "frontdesk_replica_fallbacks",
+            "Lists that were read from the primary instead of the replica, by reason.",
+            ("reason",),
+            registry=registry,
+        )
+        failovers = Counter(
+            "frontdesk_replica_failovers",
+            "How often a worker stopped reading from the replica, because it was away or behind.",
+            registry=registry,
+        )
+        replica.when_read_from_primary.append(lambda reason: fallbacks.labels(reason).inc())
+        replica.when_failed_over.append(failovers.inc)
+
+    def collect(self) -> Iterator[Metric]:
+        lag = self._replica.lag()
+        if lag is not None:
+            yield GaugeMetricFamily(
+                "frontdesk_replica_lag_seconds",
+                "How many seconds the replica is behind the primary.",
+                value=lag,
+            )
+
+
 blueprint = Blueprint("monitoring", __name__)
 
 
@@ -233,4 +282,7 @@ blueprint = Blueprint("monitoring", __name__)
 def metrics() -> Response:
     """The metrics of all workers; a proxy restricts who can read them."""
     body = service(Metrics).render() + service(QueueMetrics).render()
+    replica = find_context().find(ReplicaMetrics)
+    if replica is not None:
+        body += replica.render()
     return Response(body, content_type=CONTENT_TYPE_LATEST)

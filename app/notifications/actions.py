@@ -2,7 +2,7 @@
 
 from ..core.actions import Action
 
-AREAS = {"Notifications": ("notification",)}
+AREAS = {"Notifications": ("notification", "segment")}
 
 NOTIFICATION_SENT = Action(
     "notification.sent",
@@ -15,3 +15,7 @@ NOTIFICATION_SENT = Action(
     },
 )
 NOTIFICATION_DELETED = Action("notification.deleted", "Notification deleted from every inbox")
+RESULT_DOWNLOADED = Action("notification.downloaded", "Result of a notification downloaded")
+_SEGMENT = {"name": "the name of the segment"}
+SEGMENT_CREATED = Action("segment.created", "Segment of accounts saved", _SEGMENT)
+SEGMENT_DELETED = Action("segment.deleted", "Segment of accounts deleted", _SEGMENT)

@@ -12,6 +12,7 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
 from ..core.web.paging import Slice
+from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from . import examples
@@ -29,8 +30,20 @@ from .schemas import (
 from .sent import SentItem, SentNotifications
 from .service import Notifications
 
+_BROADCAST = """\
+# `token` is of an account with the role `admin` or `root`.
+# All accounts receive it; add "account_receiver_ids" to the body for some.
+curl "$server{send_notification}" \\
+  -H "Authorization: Bearer $token" -H "Content-Type: application/json" \\
+  -d '{"data": {"title": "Closed", "message": "Until Monday.", "channels": ["inapp"]}}'
+# The response has `id`, and the number of messages for each channel.
+curl "$server{list_sent_notifications}" -H "Authorization: Bearer $token"
+"""
 blueprint = Blueprint(
-    "admin_notifications", __name__, about="Notifications from admins to accounts"
+    "admin_notifications",
+    __name__,
+    about="Notifications from admins to accounts",
+    flow=("Send a broadcast", _BROADCAST),
 )
 
 
@@ -85,6 +98,7 @@ def tell_reach(json: ReachQuestion.Input) -> JsonObject:
 @admins_only
 @example(answer=[examples.SENT])
 @takes(query=Page)
+@reads_replica
 @answers(200, ListedNotificationRead, paged=True, ready=True)
 def list_sent_notifications(query: Page.Input) -> list[SentItem]:
     """List the notifications that the caller has sent, the newest first

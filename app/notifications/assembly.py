@@ -1,3 +1,5 @@
+from functools import partial
+
 from ..accounts.service import Accounts
 from ..auth.proofs import Proofs
 from ..core.context import Context
@@ -9,19 +11,27 @@ from .expansions import EXPAND_BROADCASTS, Expansions
 from .export import export_notifications
 from .inbox import Inbox
 from .models import IS_EXPANDING, Expansion
+from .outcomes import Outcomes
+from .personal import PersonalFields
 from .retention import NotificationRetention
+from .saved_drafts import SavedDrafts, export_drafts
+from .segments import Segments
 from .sent import SentNotifications
 from .service import Notifications
 from .settings import NotificationsSettings
+from .shared import SharedBroadcasts, are_ids_ascending
 from .undo import InboxUndo
 
 
 def assemble(context: Context) -> None:
     context.contributions.commands.append("notifications")
-    context.contributions.exporters.append(export_notifications)
     session, clock = context.session, context.clock
-    model, outbox = context.get(Accounts).model, context.get(Outbox)
-    inbox = Inbox(session)
+    accounts, outbox = context.get(Accounts), context.get(Outbox)
+    fields = PersonalFields(accounts.model, context.db.engine)
+    context.add(fields)
+    context.contributions.exporters.append(partial(export_notifications, fields))
+    context.get(Worker).fields = fields
+    inbox = Inbox(session, fields)
     context.add(inbox)
     context.add(InboxUndo(session, inbox, context.get(Proofs)))
     settings = context.settings.of(NotificationsSettings)
@@ -30,10 +40,30 @@ def assemble(context: Context) -> None:
     context.contributions.pruners["notifications"] = retention.prune
     counter = NotificationCounter(session, clock)
     queue = LeasedQueue(context.db.engine, clock, Expansion, IS_EXPANDING)
-    expansions = Expansions(session, model, context.tables.account_ids, outbox, queue, counter)
+    expansions = Expansions(
+        session,
+        accounts,
+        context.tables.account_ids,
+        outbox,
+        queue,
+        counter,
+        settings.INLINE_RECEIVERS,
+    )
     context.add(expansions)
     context.get(Worker).tasks[EXPAND_BROADCASTS] = expansions.runner()
-    inline = settings.INLINE_RECEIVERS
-    notifications = Notifications(session, model, outbox, context.hooks, clock, expansions, inline)
+    is_shared = settings.BROADCASTS == "shared" and are_ids_ascending(
+        accounts.model, context.db.engine.dialect
+    )
+    shared = SharedBroadcasts(session) if is_shared else None
+    notifications = Notifications(
+        session, accounts, outbox, context.hooks, clock, expansions, shared
+    )
     context.add(notifications)
-    context.add(SentNotifications(session, notifications, counter))
+    sent = SentNotifications(session, notifications, counter)
+    context.add(sent)
+    context.add(Outcomes(sent, clock))
+    context.add(Segments(session, clock, context.tables.account_ids))
+    drafts = SavedDrafts(session, clock, settings.KEEP_DAYS)
+    context.add(drafts)
+    context.contributions.exporters.append(export_drafts)
+    context.contributions.pruners["drafts"] = drafts.prune

@@ -9,17 +9,32 @@ counts are counted first, at least one for each page; the others have no counts 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import ceil
 from time import monotonic
 from typing import NamedTuple
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, not_, select, union_all, update
 
 from ..core.clock import Clock
-from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
+from ..core.db.transaction import (
+    AnySession,
+    execute_bulk,
+    extended_timeout,
+    transaction,
+    write_after_read,
+)
 from ..core.types import JsonObject
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
-from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
+from .models import (
+    EXPANDING,
+    SUBJECT,
+    Expansion,
+    InboxItem,
+    Notification,
+    SharedBroadcast,
+    SharedItem,
+)
 
 # The counts of notifications with more receivers are stored.
 LARGE = 1000
@@ -33,6 +48,11 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 def is_large(receivers: int) -> bool:
     return receivers > LARGE
+
+
+def max_minutes(receivers: int) -> int:
+    """Return how many minutes old shown counts can be: 0 if they are not stored."""
+    return ceil(VALID_SECONDS * receivers / LARGE / 60) if is_large(receivers) else 0
 
 
 class NotificationCounts(NamedTuple):
@@ -88,31 +108,49 @@ class NotificationCounter:
         """Return new counts, and store those of a large notification."""
         if not is_large(notification.receivers):
             return self.count([notification.id])[notification.id]
-        with transaction(self.session) as session, extended_timeout(self.session):
+        with extended_timeout(self.session):
             counts = self.count([notification.id])[notification.id]
-            execute_bulk(
-                session,
-                update(Notification)
-                .where(Notification.id == notification.id)
-                .values(counts=counts._asdict(), counted_at=self.clock.now()),
-            )
-            return counts
+        write_after_read(self.session, lambda: self._store(notification.id, counts))
+        return counts
+
+    def _store(self, notification_id: int, counts: NotificationCounts) -> None:
+        statement = (
+            update(Notification)
+            .where(Notification.id == notification_id)
+            .values(counts=counts._asdict(), counted_at=self.clock.now())
+        )
+        with transaction(self.session) as session:
+            execute_bulk(session, statement)
 
     def count(self, notification_ids: Iterable[int]) -> dict[int, NotificationCounts]:
         """Count with three queries for any number of notifications."""
         ids = list(notification_ids)
         if not ids:
             return {}
-        read = select(InboxItem.notification_id, func.count()).where(
-            InboxItem.notification_id.in_(ids), InboxItem.is_read
-        )
-        rows = self.session.execute(read.group_by(InboxItem.notification_id))
-        reads = {notification_id: int(count) for notification_id, count in rows}
+        reads = self._count_readers(ids)
         deliveries = counts_by_subject(self.session, SUBJECT, ids)
         self._add_unexpanded(deliveries, ids)
         return {
             each: NotificationCounts(reads.get(each, 0), deliveries.get(each, {})) for each in ids
         }
+
+    def _count_readers(self, ids: list[int]) -> dict[int, int]:
+        rows = (
+            select(InboxItem.notification_id, func.count())
+            .where(InboxItem.notification_id.in_(ids), InboxItem.is_read)
+            .group_by(InboxItem.notification_id)
+        )
+        shared = (
+            select(SharedBroadcast.notification_id, func.count())
+            .join(SharedItem, SharedItem.item_id == SharedBroadcast.item_id)
+            .where(SharedBroadcast.notification_id.in_(ids))
+            .where(SharedItem.is_read, not_(SharedItem.is_deleted))
+            .group_by(SharedBroadcast.notification_id)
+        )
+        reads: dict[int, int] = {}
+        for notification_id, count in self.session.execute(union_all(rows, shared)):
+            reads[notification_id] = reads.get(notification_id, 0) + int(count)
+        return reads
 
     def _add_unexpanded(self, deliveries: dict[int, CountsByChannel], ids: list[int]) -> None:
         """Add the deliveries that an expansion has still to store, so that the states of a channel

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, select, update
 
+from ..accounts.service import Accounts
 from ..core.clock import Clock
 from ..core.db.account_ids import IdKind, IntegerIds, serialize_id
 from ..core.db.transaction import (
@@ -22,14 +23,13 @@ from ..core.db.transaction import (
     transaction,
 )
 from ..core.queue import LeasedQueue
-from ..core.types import AccountModel
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from ..delivery.outbox.models import PENDING, STATES
 from ..delivery.worker.jobs import Interrupted, Job, JobRunner
 from .counts import NotificationCounter, StoredCounts
-from .models import EXPANDING, GIVEN_UP, SUBJECT, Expansion, Notification
-from .receivers import Audience, Receivers
+from .models import EXPANDING, GIVEN_UP, SUBJECT, Expansion, Notification, SharedBroadcast
+from .receivers import AccountRange, Audience, Receivers
 
 # The worker's name of the task. The name of a channel has no space.
 EXPAND_BROADCASTS = "frontdesk broadcasts"
@@ -49,11 +49,13 @@ _COLUMNS = (
 @dataclass(eq=False)
 class Expansions:
     session: AnySession
-    account_model: AccountModel
+    accounts: Accounts
     ids: IdKind
     outbox: Outbox
     queue: LeasedQueue
     counter: NotificationCounter
+    # With more receivers, a worker stores their rows, and not the request.
+    inline_receivers: int
 
     @property
     def clock(self) -> Clock:
@@ -70,7 +72,7 @@ class Expansions:
         count = notification.receivers
         subject = Subject(SUBJECT, notification.id)
         outgoing_id, names = self.outbox.put_message(message, channels, subject) or (None, [])
-        newest = select(func.max(self.account_model.id))
+        newest = select(func.max(self.accounts.model.id))
         expansion = Expansion(
             notification_id=notification.id,
             audience=receivers.audience.to_json(),
@@ -123,16 +125,20 @@ class Expansions:
     def _receivers(self, row: Row[Any]) -> Receivers:
         return Receivers(
             self.session,
-            self.account_model,
+            self.accounts,
             Audience.from_json(row.audience, self.ids),
-            is_range=True,
-            until=row.last_id,
-            created_until=row.last_created_at,
+            AccountRange(until=row.last_id, created_until=row.last_created_at),
+            shared_through=self.session.scalar(
+                select(SharedBroadcast.through_id).where(
+                    SharedBroadcast.notification_id == row.notification_id
+                )
+            ),
         )
 
     def _store_range(self, job: Job, receivers: Receivers) -> bool:
         """Store the rows of the next range and return whether it exists."""
         session, row = self.session, job.row
+        is_shared = receivers.shared_through is not None
         with transaction(session), extended_timeout(session):
             # Lock the notification before the expansion, in the order in which a deletion locks
             # them.
@@ -140,9 +146,10 @@ class Expansions:
             progress = self._progress(job)
             part, position = self._next_range(receivers, progress.position)
             if part is None:
-                self._finish(row, progress.stored)
+                self._finish(row, None if is_shared else progress.stored)
                 return False
-            stored = part.fill_inbox(row.notification_id)
+            # The request has stored the inbox rows of a shared broadcast.
+            stored = 0 if is_shared else part.fill_inbox(row.notification_id)
             if row.outgoing_id is not None:
                 targets = part.targets(row.notification_id)
                 self.outbox.add_targets(row.outgoing_id, targets, row.channels)
@@ -176,19 +183,23 @@ class Expansions:
             part = replace(receivers, audience=replace(audience, ids=ids)) if ids else None
             return part, str(begin + len(ids))
         after = None if position is None else self.ids.from_text(position)
-        rest = replace(receivers, after=after)
-        end = rest.end_of_range(RANGE_SIZE)
-        return (
-            (None, position) if end is None else (replace(rest, until=end), str(serialize_id(end)))
-        )
+        within = replace(receivers.within or AccountRange(), after=after)
+        end = replace(receivers, within=within).end_of_range(RANGE_SIZE)
+        if end is None:
+            return None, position
+        return replace(receivers, within=replace(within, until=end)), str(serialize_id(end))
 
-    def _finish(self, row: Row[Any], stored: int) -> None:
+    def _finish(self, row: Row[Any], stored: int | None) -> None:
+        """End the expansion. `stored` is the number of stored inbox rows; None keeps the number of
+        receivers."""
         execute_bulk(self.session, delete(Expansion).where(Expansion.id == row.id))
-        execute_bulk(
-            self.session,
+        values = {"id": Notification.id} if stored is None else {"receivers": stored}
+        receivers = self.session.scalar(
             update(Notification)
             .where(Notification.id == row.notification_id)
-            .values(receivers=stored),
+            .values(values)
+            .returning(Notification.receivers)
+            .execution_options(synchronize_session=False)
         )
         # The counts include the receivers without an address, which the sender could not know.
-        self.counter.recount(StoredCounts(row.notification_id, stored, None, None))
+        self.counter.recount(StoredCounts(row.notification_id, receivers or 0, None, None))

@@ -2,35 +2,36 @@
 
 from collections.abc import Iterator
 
-from sqlalchemy import select
+from sqlalchemy import literal, select
 
 from ..core.data_export import DataSubject, ExportQuery, ExportReader
 from ..core.types import AccountKey
+from ..delivery.personal import fill_rows
+from .item_queries import select_items
 from .models import InboxItem, Notification
+from .personal import PersonalFields
 
 
 def export_notifications(
-    subject: DataSubject, reader: ExportReader
+    fields: PersonalFields, subject: DataSubject, reader: ExportReader
 ) -> Iterator[tuple[str, object]]:
     if reader.has(InboxItem, Notification):
-        yield "inbox.jsonl", reader.rows(_inbox(subject.id))
+        yield "inbox.jsonl", fill_rows(reader.rows(_inbox(subject.id)), fields, subject.id)
     if reader.has(Notification):
         yield "sent.jsonl", reader.rows(_sent(subject.id))
 
 
 def _inbox(account_id: AccountKey) -> ExportQuery:
-    return (
-        select(
-            InboxItem.id,
-            InboxItem.is_read,
-            Notification.title,
-            Notification.message,
-            Notification.notification_type,
-            Notification.created_at,
-        )
-        .join(Notification, Notification.id == InboxItem.notification_id)
-        .where(InboxItem.receiver_id == account_id)
-    )
+    items = select_items(literal(account_id, InboxItem.receiver_id.type))
+    return select(
+        items.c.id,
+        items.c.is_read,
+        Notification.title,
+        Notification.message,
+        Notification.notification_type,
+        Notification.created_at,
+        Notification.is_personal,
+    ).join(Notification, Notification.id == items.c.notification_id)
 
 
 def _sent(account_id: AccountKey) -> ExportQuery:

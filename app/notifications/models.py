@@ -24,6 +24,8 @@ MESSAGE_LENGTH = 10_000
 # A title becomes the subject of an email: characters that some library treats as a line break.
 LINE_BREAK = re.compile("[\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 
+SEGMENT_NAME_LENGTH = 80
+
 SYSTEM, ADMIN = "system", "admin"
 ACCOUNT_SCOPE = "account"
 
@@ -67,6 +69,10 @@ class Notification(Base):
     # The last counts, stored for notifications with many receivers.
     counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     counted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The audience of a broadcast, unless its recipients were given as accounts.
+    audience: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
+    # Whether the texts have personal fields; NULL: no.
+    is_personal: Mapped[bool | None]
 
 
 class InboxItem(Base):
@@ -92,6 +98,41 @@ class InboxItem(Base):
     )
     receiver_id: Mapped[AccountKey] = account_key()
     is_read: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class SharedBroadcast(Base):
+    """A broadcast that is stored once, without an inbox row for each recipient."""
+
+    __tablename__ = "frontdesk_shared_broadcasts"
+    __table_args__ = (UniqueConstraint("notification_id"),)
+
+    # The id of the item in every inbox. It is reserved in the table of inbox rows, so that no inbox
+    # has two items with one id, and items are in the order in which they were sent.
+    item_id: Mapped[int] = mapped_column(Id, primary_key=True, autoincrement=False)
+    notification_id: Mapped[int] = mapped_column(
+        Id, ForeignKey("frontdesk_notifications.id", ondelete="CASCADE")
+    )
+    # Accounts with this id or a lower one receive the broadcast. Newer recipients have inbox rows.
+    through_id: Mapped[AccountKey] = account_key(ondelete=None)
+
+
+class SharedItem(Base):
+    """The state of a shared broadcast in the inbox of an account that has read or deleted it."""
+
+    __tablename__ = "frontdesk_shared_items"
+    # The index counts the readers of a broadcast, and finds the rows to delete with it.
+    __table_args__ = (Index("ix_frontdesk_shared_items_item_id", "item_id"),)
+
+    receiver_id: Mapped[AccountKey] = account_key(primary_key=True)
+    item_id: Mapped[int] = mapped_column(
+        Id,
+        ForeignKey("frontdesk_shared_broadcasts.item_id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    )
+    is_read: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # Also set for an account that was imported after the broadcast with an id up to `through_id`.
+    is_deleted: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class Expansion(Base):
@@ -137,3 +178,33 @@ class Expansion(Base):
     # The token of the worker that claimed it last.
     claim: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Segment(Base):
+    """An audience under a name, which all admins share."""
+
+    __tablename__ = "frontdesk_segments"
+    # The id of a deleted segment, which drafts may still have, is not used again.
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    name: Mapped[str] = mapped_column(String(SEGMENT_NAME_LENGTH), unique=True)
+    audience: Mapped[JsonObject] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class SavedDraft(Base):
+    """A broadcast that an admin has not sent yet, as typed."""
+
+    __tablename__ = "frontdesk_broadcast_drafts"
+    # The id of a deleted draft, which an open form may still have, is not used again.
+    __table_args__ = (
+        Index("ix_frontdesk_broadcast_drafts_account_id", "account_id", "id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    account_id: Mapped[AccountKey] = account_key()
+    title: Mapped[str] = mapped_column(String(TITLE_LENGTH))
+    content: Mapped[JsonObject] = mapped_column(JSON)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)

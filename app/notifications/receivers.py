@@ -10,23 +10,13 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
-import orjson
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    Table,
-    bindparam,
-    column,
-    func,
-    insert,
-    literal,
-    select,
-)
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ColumnElement, Select, Table, false, func, insert, literal, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute
 
+from ..accounts.service import Accounts
 from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.base import timestamp_literal
+from ..core.db.id_lists import id_list
 from ..core.db.transaction import AnySession
 from ..core.types import AccountModel, JsonObject, Values
 from ..workspaces.models import ACTIVE, Member
@@ -49,8 +39,11 @@ class Audience:
     Args:
         ids: Accounts with these ids.
         status: Accounts with this status, such as `active`.
+        active: Accounts that can sign in (True) or cannot (False), see `AUTH.ACTIVE_STATUSES`.
+        verified: Accounts with a verified email address (True), or without (False).
         role: Accounts with this role, such as `admin`.
         workspace: Active members of the workspace with this id.
+        language: Accounts with this language, such as `de`, also with a region: `de-AT`.
 
     Example::
 
@@ -59,8 +52,11 @@ class Audience:
 
     ids: Sequence[Any] | None = None
     status: str | None = None
+    active: bool | None = None
+    verified: bool | None = None
     role: str | None = None
     workspace: int | None = None
+    language: str | None = None
 
     def to_json(self) -> JsonObject:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -74,23 +70,49 @@ class Audience:
         return cls(**{**values, "ids": None if ids is None else [kind.from_text(x) for x in ids]})
 
 
-@dataclass(frozen=True)
-class Receivers:
-    """The accounts of an audience, or a range of them by their ids."""
+def is_verified_row(account: AccountModel, is_verified: bool) -> ColumnElement[bool]:
+    since: Any = getattr(account, "email_unverified_since", None)
+    if since is None:
+        # Every address of these accounts counts as verified.
+        return true() if is_verified else false()
+    condition: ColumnElement[bool] = since.is_(None) if is_verified else since.is_not(None)
+    return condition
 
-    session: AnySession
-    account_model: AccountModel
-    audience: Audience
-    # A range has ids above `after` and up to `until`, or a part of a list of ids.
-    is_range: bool = False
+
+def has_language_row(account: AccountModel, language: str) -> ColumnElement[bool]:
+    locale: Any = getattr(account, "locale", None)
+    if locale is None:
+        return false()
+    return or_(locale == language, locale.startswith(f"{language}-", autoescape=True))
+
+
+@dataclass(frozen=True)
+class AccountRange:
+    """Accounts with ids above `after` and up to `until`, and created until a time."""
+
     after: Any = None
     until: Any = None
-    # Accounts that were created later are excluded.
     created_until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Receivers:
+    """The accounts of an audience, or a range of them."""
+
+    session: AnySession
+    accounts: Accounts
+    audience: Audience
+    within: AccountRange | None = None
+    # Accounts up to this id receive the notification without an inbox row.
+    shared_through: Any = None
+
+    @property
+    def account_model(self) -> AccountModel:
+        return self.accounts.model
 
     @classmethod
     def of(
-        cls, session: AnySession, account_model: AccountModel, to: Audience | Iterable[Any] | None
+        cls, session: AnySession, accounts: Accounts, to: Audience | Iterable[Any] | None
     ) -> Receivers:
         """Return the receivers for an audience, for accounts or their ids, each once, or for all
         accounts (None).
@@ -99,9 +121,9 @@ class Receivers:
         """
         audience = to if isinstance(to, Audience) else Audience(ids=None if to is None else [*to])
         if audience.ids is None:
-            return cls(session, account_model, audience)
+            return cls(session, accounts, audience)
         ids = tuple(dict.fromkeys(account_ids(audience.ids)))
-        receivers = cls(session, account_model, replace(audience, ids=ids))
+        receivers = cls(session, accounts, replace(audience, ids=ids))
         if ids and (unknown := receivers._unknown()):
             raise UnknownReceivers(unknown)
         return receivers
@@ -136,6 +158,8 @@ class Receivers:
     def fill_inbox(self, notification_id: int) -> int:
         """Insert an unread row for each receiver and return how many there are."""
         rows = select(literal(notification_id), self.account_model.id, literal(False))
+        if self.shared_through is not None:
+            rows = rows.where(self.account_model.id > self.shared_through)
         statement = insert(cast(Table, InboxItem.__table__)).from_select(
             ["notification_id", "receiver_id", "is_read"], self._filter(rows)
         )
@@ -145,26 +169,37 @@ class Receivers:
         return int(result.rowcount)
 
     def targets(self, notification_id: int | None) -> Select[Any]:
-        """Select the ids of the accounts to send to. With inbox rows, these are exactly their
-        accounts, because other accounts may have been created since."""
+        """Select the ids of the accounts to send to. With a notification, these are
+        exactly the accounts that have it in their inbox: others may have been created since."""
         account = self.account_model
         if notification_id is None:
             return self._filter(select(account.id))
+        if self.shared_through is not None:
+            row = select(InboxItem.id).where(
+                InboxItem.notification_id == notification_id, InboxItem.receiver_id == account.id
+            )
+            is_receiver = or_(account.id <= self.shared_through, row.exists())
+            return self._filter(select(account.id)).where(is_receiver)
         receivers = (
             select(InboxItem.receiver_id)
             .join(account, account.id == InboxItem.receiver_id)
             .where(InboxItem.notification_id == notification_id)
         )
-        if self.is_range:
+        if self.within is not None:
             return receivers.where(*self._range_conditions(InboxItem.receiver_id))
         return receivers
 
     def _filter(self, statement: Select[Any]) -> Select[Any]:
         account, audience = self.account_model, self.audience
-        if audience.ids is not None or self.is_range:
+        if audience.ids is not None or self.within is not None:
             statement = statement.where(*self._range_conditions(account.id))
         if audience.status is not None:
             statement = statement.where(account.status == audience.status)
+        if audience.active is not None:
+            is_active = self.accounts.is_active_row()
+            statement = statement.where(is_active if audience.active else ~is_active)
+        if audience.verified is not None:
+            statement = statement.where(is_verified_row(account, audience.verified))
         if audience.role is not None:
             statement = statement.where(account.role == audience.role)
         if audience.workspace is not None:
@@ -172,9 +207,11 @@ class Receivers:
                 Member.workspace_id == audience.workspace, Member.status == ACTIVE
             )
             statement = statement.where(account.id.in_(members))
-        if self.created_until is not None:
+        if audience.language is not None:
+            statement = statement.where(has_language_row(account, audience.language))
+        if self.within is not None and self.within.created_until is not None:
             created_at = account.created_at
-            is_early = created_at <= timestamp_literal(created_at, self.created_until)
+            is_early = created_at <= timestamp_literal(created_at, self.within.created_until)
             # The table of an application can have accounts of unknown age.
             statement = statement.where(is_early | created_at.is_(None))
         return statement
@@ -185,10 +222,11 @@ class Receivers:
         found: list[ColumnElement[bool]] = []
         if self.audience.ids is not None:
             found.append(account_id.in_(select(self._id_list())))
-        if self.after is not None:
-            found.append(account_id > self.after)
-        if self.until is not None:
-            found.append(account_id <= self.until)
+        within = self.within or AccountRange()
+        if within.after is not None:
+            found.append(account_id > within.after)
+        if within.until is not None:
+            found.append(account_id <= within.until)
         return found
 
     def _unknown(self) -> Sequence[Any]:
@@ -198,15 +236,5 @@ class Receivers:
         return list(self.session.scalars(missing))
 
     def _id_list(self) -> Any:
-        """Select the ids from one parameter: no database accepts a hundred thousand parameters."""
-        ids = list(self.audience.ids or ())
-        kind = self.account_model.id.type
         dialect = self.session.get_bind().dialect
-        if dialect.name == "postgresql":
-            return func.unnest(bindparam(None, ids, type_=ARRAY(kind))).column_valued("ids")
-        # The stored form of an id can differ from its Python value.
-        if (write := kind.dialect_impl(dialect).bind_processor(dialect)) is not None:
-            ids = [write(each) for each in ids]
-        text = orjson.dumps(ids).decode()
-        value: Any = column("value", kind)
-        return func.json_each(text).table_valued(value, name="ids").c.value
+        return id_list(self.audience.ids or (), self.account_model.id.type, dialect)

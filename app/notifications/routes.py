@@ -10,6 +10,7 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import example, raises, variables
 from ..core.web.paging import own_path
+from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers, polled
 from . import examples
@@ -46,6 +47,7 @@ def _inbox_path() -> str:
 @active_account_required
 @example(answer=[examples.ITEM])
 @takes(query=InboxPage)
+@reads_replica
 @polled
 @answers(200, InboxItemRead, paged=True, ready=True)
 def list_inbox(query: InboxPage.Input) -> list[Item]:

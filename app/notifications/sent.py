@@ -3,7 +3,7 @@
 Methods that take None as `sender_id` read the broadcasts of all admins.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from .actions import NOTIFICATION_DELETED
 from .counts import NotificationCounter, NotificationCounts, StoredCounts
 from .errors import NotificationNotFound
 from .models import ADMIN, IS_BROADCAST, SUBJECT, Notification
+from .receivers import Audience
 from .schemas import INAPP, NotificationCreate, NotificationRead
 from .service import Draft, Notifications
 
@@ -47,7 +48,9 @@ class SentNotifications:
         self,
         sender_id: AccountKey,
         data: NotificationCreate.Input,
-        receiver_ids: Iterable[AccountKey] | None,
+        to: Audience | Iterable[AccountKey] | None,
+        *,
+        is_personal: bool = False,
     ) -> SentItem:
         """Send an admin's notification; its channels must exist and include the inbox."""
         channels = data["channels"]
@@ -55,21 +58,34 @@ class SentNotifications:
             raise Invalid.about("data.channels", f"Not a channel: {', '.join(unknown)}")
         if channels and INAPP not in channels:
             raise Invalid.about("data.channels", f"Must have {INAPP} among them.")
-        draft = Draft(**data, notification_type=ADMIN, sender_id=sender_id)
-        sent = self.notifications.send(draft, receiver_ids)
+        draft = Draft(**data, notification_type=ADMIN, sender_id=sender_id, is_personal=is_personal)
+        sent = self.notifications.send(draft, to)
         assert sent.notification is not None
         return sent_item(sent.notification, NotificationCounts(0, sent.deliveries))
 
     def page(self, sender_id: AccountKey, *, offset: int, limit: int) -> list[SentItem]:
-        rows = self._page(sender_id, offset, limit)
+        newest_first = _sent_by(sender_id).order_by(Notification.id.desc())
+        rows = self.session.execute(newest_first.offset(offset).limit(limit)).all()
         counts = self.counter.count_page([_stored_counts(row) for row in rows])
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
     def page_with_stored_counts(
-        self, sender_id: AccountKey | None, *, limit: int, before: int | None = None
+        self,
+        sender_id: AccountKey | None,
+        *,
+        limit: int,
+        before: int | None = None,
+        after: int | None = None,
     ) -> list[SentItem]:
-        """Return a page with the stored counts of large notifications."""
-        rows = self._page(sender_id, 0, limit, before)
+        """Return a page with the stored counts of large notifications: the newest first, or the
+        oldest first of those `after` a notification."""
+        order = Notification.id.desc() if after is None else Notification.id.asc()
+        query = _sent_by(sender_id).order_by(order).limit(limit)
+        if before is not None:
+            query = query.where(Notification.id < before)
+        if after is not None:
+            query = query.where(Notification.id > after)
+        rows = self.session.execute(query).all()
         counts = self.counter.count_small([_stored_counts(row) for row in rows])
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
@@ -129,8 +145,16 @@ class SentNotifications:
         if after is not None:
             query = query.where(Delivery.id > after)
         rows = [dict(row) for row in self.session.execute(query).mappings()]
-        page = self._add_emails(rows[:limit])
+        page = self.add_emails(rows[:limit])
         return Slice(page, after=str(page[-1]["id"]) if len(rows) > limit else None)
+
+    def audience(self, notification_id: int) -> Audience | None:
+        """Return the audience of a broadcast; None if its recipients were given as accounts, or if
+        all accounts were recipients."""
+        query = select(Notification.audience).where(Notification.id == notification_id)
+        stored = self.session.scalar(query.where(IS_BROADCAST))
+        kind = self.notifications.outbox.ids
+        return None if stored is None else Audience.from_json(stored, kind)
 
     def skip_reasons(self, notification_id: int, channels: Iterable[str]) -> dict[str, list[str]]:
         """Return why deliveries of each channel were skipped, from a limited number of them."""
@@ -165,14 +189,6 @@ class SentNotifications:
             self.notifications.expansions.retry(notification_id)
             return self.notifications.outbox.retry(subject=Subject(SUBJECT, notification_id))
 
-    def _page(
-        self, sender_id: AccountKey | None, offset: int, limit: int, before: int | None = None
-    ) -> Sequence[Row[Any]]:
-        newest_first = _sent_by(sender_id).order_by(Notification.id.desc())
-        if before is not None:
-            newest_first = newest_first.where(Notification.id < before)
-        return self.session.execute(newest_first.offset(offset).limit(limit)).all()
-
     def _find(self, sender_id: AccountKey | None, notification_id: int) -> Row[Any]:
         query = _sent_by(sender_id).where(Notification.id == notification_id)
         row = self.session.execute(query).one_or_none()
@@ -180,9 +196,9 @@ class SentNotifications:
             raise NotificationNotFound
         return row
 
-    def _add_emails(self, rows: list[JsonObject]) -> list[JsonObject]:
+    def add_emails(self, rows: list[JsonObject]) -> list[JsonObject]:
         """Add the email address of each receiver; None if the account was deleted."""
-        model = self.notifications.account_model
+        model = self.notifications.accounts.model
         from_text = self.notifications.outbox.ids.from_text
         ids = {row["receiver_id"]: from_text(row["receiver_id"]) for row in rows}
         found = self.session.execute(

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 from marshmallow import ValidationError
 from sqlalchemy import func, select
 
+from ..accounts.service import Accounts
 from ..core.actions import Target
 from ..core.clock import Clock
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, extended_timeout, transaction
 from ..core.errors import Invalid, SetupError
 from ..core.hooks import Hooks, check_known
-from ..core.types import AccountKey, AccountModel, JsonObject, Values
+from ..core.types import AccountKey, JsonObject, Values
 from ..core.web.request_data import schema_instance
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
@@ -31,6 +32,7 @@ from .expansions import Expansions
 from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, SYSTEM, Notification
 from .receivers import Audience, Receivers
 from .schemas import CHANNEL, CHANNELS, INAPP, NotificationCreate
+from .shared import SharedBroadcasts
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Draft:
     sender_id: AccountKey | None = None
     template_file: str | None = None
     context: Values = field(default_factory=dict)
+    # Whether the texts have personal fields.
+    is_personal: bool = False
 
     @classmethod
     def validate(cls, **values: Any) -> Draft:
@@ -74,13 +78,13 @@ class SendResult(NamedTuple):
 @dataclass(eq=False)
 class Notifications:
     session: AnySession
-    account_model: AccountModel
+    accounts: Accounts
     outbox: Outbox
     hooks: Hooks
     clock: Clock
     expansions: Expansions
-    # With more receivers, a worker stores their rows, and not the request.
-    inline_receivers: int
+    # Stores broadcasts to all accounts without a row for each; None with BROADCASTS=rows.
+    shared: SharedBroadcasts | None
 
     def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> SendResult:
         """Send to an audience, to accounts or their ids, each once, or to all accounts (None)."""
@@ -91,10 +95,15 @@ class Notifications:
             raise SenderRequired
         with transaction(self.session), extended_timeout(self.session):
             sent = self._send(draft, names, self._receivers(to))
+            stored, is_broadcast = sent.notification, draft.notification_type == ADMIN
+            if stored is not None and is_broadcast and isinstance(to, Audience):
+                stored.audience = to.to_json()
             self._record(draft, names, sent.notification)
             return sent
 
-    def count_reach(self, channels: Sequence[str], to: Iterable[Any] | None) -> JsonObject:
+    def count_reach(
+        self, channels: Sequence[str], to: Audience | Iterable[Any] | None
+    ) -> JsonObject:
         """Count the receivers that each channel reaches, and the others by reason, with the query
         that a notification would be sent by."""
         if unknown := self.unknown_channels(channels):
@@ -109,11 +118,17 @@ class Notifications:
             }
         return {"receivers": receivers, "channels": reach}
 
+    def first_receivers(self, to: Audience | Iterable[Any] | None, most: int) -> Sequence[Any]:
+        """Return the ids of some accounts that a notification would be sent to."""
+        with transaction(self.session) as session, extended_timeout(self.session):
+            targets = self._receivers(to).targets(None).order_by(self.accounts.model.id)
+            return session.scalars(targets.limit(most)).all()
+
     def unknown_channels(self, channels: Iterable[str]) -> list[str]:
         return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
 
     def _receivers(self, to: Audience | Iterable[Any] | None) -> Receivers:
-        receivers = Receivers.of(self.session, self.account_model, to)
+        receivers = Receivers.of(self.session, self.accounts, to)
         if self.hooks.registered("receivers"):
             return receivers.apply_hook(self.hooks.receivers)
         return receivers
@@ -136,18 +151,23 @@ class Notifications:
             message=draft.message,
             template_file=draft.template_file,
             context=draft.context,
+            is_personal=draft.is_personal,
         )
-        count = receivers.count()
+        share = self.shared and self.shared.measure(receivers) if INAPP in names else None
+        count = share.receivers if share else receivers.count()
         channels = [name for name in names if name != INAPP]
         if INAPP not in names:
             # Without a stored notification, a worker has nothing to expand.
             targets = receivers.targets(None)
             return SendResult(None, self.outbox.put(message, targets, channels, None, count))
         notification = self._store(draft, names, count)
-        if count > self.inline_receivers:
+        if share:
+            receivers = share.store(notification)
+        if count > self.expansions.inline_receivers and (channels or not share):
             deliveries = self.expansions.add(notification, receivers, message, channels)
         else:
-            notification.receivers = receivers.fill_inbox(notification.id)
+            if not share:
+                notification.receivers = receivers.fill_inbox(notification.id)
             targets, subject = receivers.targets(notification.id), Subject(SUBJECT, notification.id)
             deliveries = self.outbox.put(message, targets, channels, subject, count)
         if is_large(notification.receivers):
@@ -164,6 +184,7 @@ class Notifications:
             notification_type=draft.notification_type,
             scope=draft.scope,
             receivers=receivers,
+            is_personal=draft.is_personal or None,
             created_at=self.clock.now(),
         )
         self.session.add(notification)

@@ -1,3 +1,5 @@
+from typing import Literal
+
 from pydantic import Field, PositiveInt
 
 from ..delivery.settings import DeliverySettings
@@ -8,11 +10,16 @@ class NotificationsSettings(DeliverySettings):
 
     KEEP_DAYS: PositiveInt | None = Field(
         default=None,
-        description="Days after which `flask frontdesk prune` deletes a notification. If unset,"
-        " notifications are kept.",
+        description="Days after which `flask frontdesk prune` deletes a notification, or an"
+        " unchanged draft of a broadcast. If unset, both are kept.",
     )
     INLINE_RECEIVERS: PositiveInt = Field(
         default=10_000,
         description="Maximum number of recipients that the request itself stores. Workers store"
         " the recipients of larger broadcasts.",
+    )
+    BROADCASTS: Literal["rows", "shared"] = Field(
+        default="rows",
+        description="How a notification to all accounts is stored: with an inbox row for each"
+        " recipient (`rows`), or once (`shared`). `shared` needs ascending account ids.",
     )

@@ -1,18 +1,24 @@
 from functools import partial
 from pathlib import Path
 
+from sqlalchemy.orm import InstrumentedAttribute
+
 from ..accounts.actions import DELETED
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
 from ..core.context import Context, current_frontdesk, service
+from ..core.db.search_indexes import SearchedNames
 from ..core.extras import missing_extra
 from ..core.types import SignalOptions
 from ..storage.files import LargeFileStore
 from ..storage.local import LocalFileStore
 from ..storage.s3 import S3Bucket, S3FileStore
+from ..workspaces.service import Workspaces
 from .avatars import Avatars
+from .logos import WorkspaceLogos, export_logos
+from .models import Profile
 from .service import Profiles, Visibility, export_profile
 from .settings import ProfilesSettings
 
@@ -32,8 +38,28 @@ def assemble(context: Context) -> None:
     context.add(profiles)
     avatars = Avatars(context.session, profiles, files, context.clock)
     context.add(avatars)
+    context.add(WorkspaceLogos(context.get(Workspaces), avatars))
+    context.contributions.logo_deleters.append(files.delete)
+    context.contributions.exporters.append(partial(export_logos, files))
+    context.contributions.names.append(partial(searched_names, context, visibility))
     context.contributions.pruners["avatars"] = avatars.clean
     context.actions.on(DELETED.name, delete_picture)
+
+
+def searched_names(
+    context: Context, visibility: Visibility, viewer: AccountLike | None
+) -> SearchedNames | None:
+    """Return the names of others that the viewer may see, for the search; None without such
+    names, or if the table of profiles may be missing."""
+    if context.mounted.names.isdisjoint(("profiles", "console")):
+        return None
+    names: tuple[InstrumentedAttribute[str | None], ...] = (Profile.first_name, Profile.last_name)
+    if viewer is None:
+        return SearchedNames(Profile.account_id, names)
+    visible = visibility.visible_names(viewer)
+    if visible is not None:
+        names = tuple(name for name in names if name.key in visible)
+    return SearchedNames(Profile.account_id, names, visibility.condition(viewer)) if names else None
 
 
 def delete_picture(account: AccountLike, options: SignalOptions) -> None:

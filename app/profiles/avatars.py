@@ -1,8 +1,10 @@
-"""Avatars: decoded and stored for a profile, read by everyone."""
+"""Avatars: decoded and stored for a profile, read by everyone. Logos of workspaces are stored with
+them."""
 
 import logging
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,6 +18,7 @@ from ..core.clock import Clock
 from ..core.db.transaction import AnySession, release, transaction
 from ..core.types import AccountKey, Values
 from ..storage import FileMissing, FileStore
+from ..workspaces.models import Workspace
 from .decoding import check_decoder, decode
 from .errors import PictureNotFound, TooManyPictures
 from .links import PICTURE_NAME
@@ -52,8 +55,8 @@ class Avatars:
         if blank is None:
             self.profiles.get(account_id)
         release(self.session)
-        picture = self._decode(sent)
-        with self._stored(picture) as name, transaction(self.session):
+        picture = self.decode(sent)
+        with self.stored(picture) as name, transaction(self.session):
             return self.profiles.set_avatar_file(account_id, name, blank)
 
     def read(self, name: str) -> Picture:
@@ -66,23 +69,23 @@ class Avatars:
         return Picture(data, name.rpartition(".")[2])
 
     def clean(self) -> int:
-        """Delete the files without a profile, which a killed process can leave, and return their
-        number."""
+        """Delete the files that no profile or workspace has, which a killed process can leave, and
+        return their number."""
         oldest = self.clock.now() - ORPHAN_AGE
         old = (file.name for file in self.files.files() if file.stored_at < oldest)
         deleted = 0
         while names := list(islice(old, 500)):
-            used = set(
-                self.session.scalars(
-                    select(Profile.avatar_file).where(Profile.avatar_file.in_(names))
-                )
-            )
-            for name in set(names) - used:
+            for name in self._without_owner(names):
                 self.files.delete(name)
                 deleted += 1
         return deleted
 
-    def _decode(self, sent: IO[bytes]) -> Picture:
+    def _without_owner(self, names: Sequence[str]) -> AbstractSet[str]:
+        columns = (Profile.avatar_file, Workspace.logo_file)
+        found = (self.session.scalars(select(each).where(each.in_(names))) for each in columns)
+        return frozenset(names).difference(*found)
+
+    def decode(self, sent: IO[bytes]) -> Picture:
         if not self._decodings.acquire(timeout=WAIT_SECONDS):
             raise TooManyPictures
         try:
@@ -91,7 +94,8 @@ class Avatars:
             self._decodings.release()
 
     @contextmanager
-    def _stored(self, picture: Picture) -> Iterator[str]:
+    def stored(self, picture: Picture) -> Iterator[str]:
+        """Store a picture under a new name, and delete it if the block raises."""
         name = f"{secrets.token_hex(16)}.{picture.extension}"
         self.files.put(name, picture.data, picture.content_type)
         try:

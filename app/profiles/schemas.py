@@ -112,11 +112,8 @@ class UploadedFile(fields.Raw):
         return value.stream
 
 
-class AvatarFile(RequestSchema):
-    class Input(TypedDict):
-        avatar: IO[bytes]
-
-    avatar = UploadedFile(
+def _picture_field() -> UploadedFile:
+    return UploadedFile(
         required=True,
         metadata={
             "type": "string",
@@ -126,6 +123,20 @@ class AvatarFile(RequestSchema):
             "description": "A PNG, JPEG, WebP or GIF picture",
         },
     )
+
+
+class AvatarFile(RequestSchema):
+    class Input(TypedDict):
+        avatar: IO[bytes]
+
+    avatar = _picture_field()
+
+
+class LogoFile(RequestSchema):
+    class Input(TypedDict):
+        logo: IO[bytes]
+
+    logo = _picture_field()
 
 
 class ProfileRead(Schema):

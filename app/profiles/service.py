@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Literal
 
-from sqlalchemy import ColumnElement, exists, false, select
+from sqlalchemy import ColumnElement, exists, or_, select, true
 from sqlalchemy.orm import aliased
 
 from ..accounts.models import AccountLike
@@ -44,19 +44,25 @@ class Visibility:
     rule: Literal["everyone", "workspaces", "private"]
     public_fields: frozenset[str] | None
 
-    def condition(self, viewer: AccountLike, account_id: AccountKey) -> ColumnElement[bool] | None:
-        """Return a condition to read with the profile, without a separate query; None for all."""
-        if self.rule == "everyone" or _sees_all(viewer, account_id):
+    def condition(self, viewer: AccountLike) -> ColumnElement[bool]:
+        """Return the condition that the viewer may see a profile, for a query that reads
+        profiles."""
+        if self.rule == "everyone" or viewer.role in _MANAGERS:
+            return true()
+        is_own = Profile.account_id == viewer.id
+        return is_own if self.rule == "private" else or_(is_own, _shares_workspace(viewer))
+
+    def visible_names(self, viewer: AccountLike) -> frozenset[str] | None:
+        """Return the properties that the viewer may see of other accounts; None for all."""
+        if self.public_fields is None or viewer.role in _MANAGERS:
             return None
-        return (
-            _have_common_workspace(viewer.id, account_id) if self.rule == "workspaces" else false()
-        )
+        return self.public_fields | _ALWAYS_SHOWN
 
     def narrow(self, profile: Values, viewer: AccountLike) -> Values:
         """Return the properties that the viewer may see."""
-        if self.public_fields is None or _sees_all(viewer, profile["account_id"]):
+        names = self.visible_names(viewer)
+        if names is None or viewer.id == profile["account_id"]:
             return profile
-        names = self.public_fields | _ALWAYS_SHOWN
         return {name: value for name, value in profile.items() if name in names}
 
 
@@ -77,8 +83,8 @@ class Profiles:
         found = select(Profile).where(Profile.account_id == account_id)
         if within is not None:
             found = found.where(_is_member(account_id, within))
-        if viewer and (condition := self.visibility.condition(viewer, account_id)) is not None:
-            found = found.where(condition)
+        if viewer is not None:
+            found = found.where(self.visibility.condition(viewer))
         profile = self.session.scalar(found.execution_options(populate_existing=True))
         if profile is None:
             raise ProfileNotFound
@@ -186,18 +192,14 @@ class Profiles:
             raise Invalid.about("date_of_birth", "Lies in the future.")
 
 
-def _sees_all(viewer: AccountLike, account_id: AccountKey) -> bool:
-    return bool(viewer.id == account_id) or viewer.role in _MANAGERS
-
-
-def _have_common_workspace(one: object, other: object) -> ColumnElement[bool]:
+def _shares_workspace(viewer: AccountLike) -> ColumnElement[bool]:
     first, second = aliased(Member), aliased(Member)
     return exists(
         select(1)
         .select_from(first)
         .join(second, second.workspace_id == first.workspace_id)
-        .where(first.account_id == one, first.status == ACTIVE)
-        .where(second.account_id == other, second.status == ACTIVE)
+        .where(first.account_id == viewer.id, first.status == ACTIVE)
+        .where(second.account_id == Profile.account_id, second.status == ACTIVE)
     )
 
 

@@ -37,9 +37,8 @@ class ProfilesSettings(Namespace):
         ]
     ] = Field(
         default=["first_name", "last_name"],
-        description="Properties that the console's profile form requires. Others that a user leaves"
-        " empty are `null`. `POST /profiles` requires the same properties as ever; with your own"
-        " schema of profiles, the schema decides for the form too.",
+        description="Properties that the console's profile form requires. Others can be left"
+        " empty, which stores `null`. Your own schema of profiles decides for the form too.",
     )
     AVATAR_STORAGE: Literal["local", "s3"] = Field(
         default="local",

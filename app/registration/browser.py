@@ -10,20 +10,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
 
+import orjson
+from flask import Response
+
 from ..accounts.models import AccountLike
 from ..auth.errors import InvalidProof
 from ..auth.proofs import AccountProofs, ProofSubject, Purpose
 from ..auth.sign_in.options import SignInOptions
 from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
-from ..core.request import unwrap_request
+from ..core.types import JsonObject
 
 # The proof of a sign-in that follows a registration.
 REGISTRATION = "registration"
 # How long the browser that registered is signed in by the verification.
 BROWSER_SECONDS = 3600
 BROWSER = Purpose("registered-here", token_life=timedelta(seconds=BROWSER_SECONDS))
-
-_PROOF = "frontdesk_registration_proof"
 
 
 class PendingRegistration(NamedTuple):
@@ -33,14 +34,12 @@ class PendingRegistration(NamedTuple):
     browser_proof: str
 
 
-def set_browser_proof(pending: PendingRegistration) -> None:
-    """Keep the proof for the page that sent this request; the API does not return it."""
-    setattr(unwrap_request(), _PROOF, pending.browser_proof)
+class PendingResponse(Response):
+    """The response of the API, with the proof for a page that called the API in this process."""
 
-
-def browser_proof() -> str:
-    found: str = getattr(unwrap_request(), _PROOF, "")
-    return found
+    def __init__(self, pending: PendingRegistration, body: JsonObject) -> None:
+        super().__init__(orjson.dumps(body), 202, mimetype="application/json")
+        self.browser_proof = pending.browser_proof
 
 
 @dataclass(eq=False)

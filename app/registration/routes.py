@@ -17,10 +17,10 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
 from ..core.web.request_data import takes
-from ..core.web.responses import answers, json_response
+from ..core.web.responses import answers
 from ..workspaces.invitations.schemas import InviterGone, OtherAddress
 from . import schemas
-from .browser import PendingRegistration, set_browser_proof
+from .browser import PendingRegistration, PendingResponse
 from .service import Registration
 from .verification import Verification
 
@@ -54,8 +54,7 @@ def register(json: schemas.RegistrationCreate.Input) -> JsonObject | Response:
     """
     outcome = service(Registration).register(sign_in_options(), **json)
     if isinstance(outcome, PendingRegistration):
-        set_browser_proof(outcome)
-        return json_response({"message": "Check your email to finish registering"}, 202)
+        return PendingResponse(outcome, {"message": "Check your email to finish registering"})
     return response_payload(outcome)
 
 

@@ -15,6 +15,7 @@ from ..auth.settings import AuthSettings
 from ..core.context import BasicService, report_action
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import after_commit, transaction
+from ..core.translations import mark
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
@@ -89,7 +90,7 @@ class RegistrationMails:
         return self.templates.to_account(
             "verify_email",
             email_to,
-            "confirm your email address",
+            mark("confirm your email address"),
             path=self.auth.VERIFICATION_PATH,
             token=issued.token,
             code=issued.code,
@@ -98,8 +99,10 @@ class RegistrationMails:
         )
 
     def already_registered(self, email_to: str) -> Email:
-        topic = "you already have an account"
+        topic = mark("you already have an account")
         return self.templates.to_account("already_registered", email_to, topic)
 
     def refused(self, email_to: str) -> Email:
-        return self.templates.to_account("registration_refused", email_to, "your registration")
+        return self.templates.to_account(
+            "registration_refused", email_to, mark("your registration")
+        )

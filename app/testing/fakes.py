@@ -65,8 +65,9 @@ def fakes() -> Iterator[Fakes]:
     @contextmanager
     def open_email(self: EmailChannel) -> Iterator[Send]:
         def send(message: StoredMessage, receiver: Receiver, *_more: object) -> None:
-            renderer = EmailRenderer(self.templates, message, self.link)
-            keep(renderer.render(receiver.email), self.mailer)
+            language = self.templates.language_for(receiver.locale)
+            renderer = EmailRenderer(self.templates, message, self.link, language)
+            keep(renderer.render(receiver.email, message.values), self.mailer)
 
         yield send
 

@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 from flask import Flask
 
+from ..core.request import note_effect
 from ..delivery.message import Email, Sms
 from ..delivery.worker.worker import Worker
 
@@ -88,6 +89,7 @@ class MailOutbox(_Outbox[Email]):
     """
 
     def send_soon(self, email: Email) -> None:
+        note_effect()
         self.add(email)
 
     def assert_sent(self, to: str, subject: str = "", text: str = "") -> Email:

@@ -1,10 +1,12 @@
 from datetime import timedelta
 
+from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
 from ..auth.proofs import Proofs, Purpose
 from ..core.context import Context
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
+from .directory import WorkspaceDirectory
 from .export import export_workspaces
 from .invitations.emails import INVITATION, InvitationEmails, InvitationProofs, InvitationRate
 from .invitations.received import ReceivedInvitations
@@ -21,10 +23,13 @@ def assemble(context: Context) -> None:
     session, clock, accounts = context.session, context.clock, context.get(Accounts)
     settings = context.settings.of(WorkspacesSettings)
     ownership = Ownership(session, accounts)
-    members = Members(session, accounts, ownership, clock)
+    finder = context.get(AccountFinder)
+    members = Members(session, accounts, finder, ownership, clock)
     context.add(ownership)
     context.add(members)
-    context.add(Workspaces(session, accounts, members, clock, settings))
+    context.add(WorkspaceDirectory(accounts, finder))
+    deleters = context.contributions.logo_deleters
+    context.add(Workspaces(session, accounts, members, clock, settings, deleters))
     purpose = Purpose(INVITATION, timedelta(days=settings.INVITATION_DAYS))
     proofs = InvitationProofs(session, context.get(Proofs), purpose, clock)
     invitations = Invitations(

@@ -1,16 +1,17 @@
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, func, insert, select
 
-from ..accounts.addresses import fold
 from ..accounts.models import AccountLike
+from ..accounts.search import MAX_COUNT, AccountFinder, Matches
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
 from ..core.context import report_action
-from ..core.db.transaction import AnySession, lock_or_raise, transaction
+from ..core.db.transaction import AnySession, lock_or_raise, transaction, unprepared
 from ..core.types import AccountKey
 from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
 from .errors import (
@@ -37,16 +38,23 @@ class Members:
     """The members of a workspace. The actor is the requesting member.
 
     Every change locks the workspace's row, so that two owners cannot leave at once. `lock`, `find`,
-    `manager`, `check_may_manage` and `insert` are called within another service's transaction.
+    `find_ids`, `manager`, `check_may_manage`, `insert` and `insert_all` are called within another
+    service's transaction.
     """
 
     session: AnySession
     accounts: Accounts
+    finder: AccountFinder
     ownership: Ownership
     clock: Clock
 
     def page(
-        self, workspace_id: int, offset: int, limit: int, search: str | None = None
+        self,
+        workspace_id: int,
+        viewer: AccountLike,
+        offset: int,
+        limit: int,
+        search: str | None = None,
     ) -> Sequence[ListedMember]:
         account: Any = self.accounts.model
         listed = (
@@ -55,10 +63,37 @@ class Members:
             .where(Member.workspace_id == workspace_id)
             .order_by(Member.id)
         )
+        with unprepared(self.session) if search else nullcontext():
+            if search:
+                listed = listed.where(self._matches(workspace_id, viewer, search))
+            rows = self.session.execute(listed.offset(offset).limit(limit))
+            return [ListedMember(member, email) for member, email in rows]
+
+    def count(self, workspace_id: int, viewer: AccountLike, search: str | None = None) -> int:
+        """Return the number of members, or of those that a search finds: exact up to MAX_COUNT, or
+        up to the limit of the search, and a higher number if there are more."""
         if search:
-            listed = listed.where(account.email.startswith(fold(search), autoescape=True))
-        rows = self.session.execute(listed.offset(offset).limit(limit))
-        return [ListedMember(member, email) for member, email in rows]
+            with unprepared(self.session):
+                matches = self._find(workspace_id, viewer, search)
+                return matches.count(self._is_member(workspace_id))
+        in_workspace = select(Member.id).where(Member.workspace_id == workspace_id)
+        some = in_workspace.limit(MAX_COUNT + 1).subquery()
+        return self.session.scalar(select(func.count()).select_from(some)) or 0
+
+    def _matches(self, workspace_id: int, viewer: AccountLike, search: str) -> ColumnElement[bool]:
+        matches = self._find(workspace_id, viewer, search)
+        ids = matches.ids(self._is_member(workspace_id))
+        return matches.among(ids) if len(ids) <= matches.most else matches.of_row()
+
+    def _find(self, workspace_id: int, viewer: AccountLike, search: str) -> Matches:
+        """An account that is no member must not change the result: members could find out whether
+        it exists."""
+        return self.finder.find(search, self._is_member(workspace_id), viewer=viewer)
+
+    def _is_member(self, workspace_id: int) -> ColumnElement[bool]:
+        members = select(Member.account_id).where(Member.workspace_id == workspace_id)
+        found: ColumnElement[bool] = self.accounts.model.id.in_(members)
+        return found
 
     def get(self, workspace_id: int, account_id: AccountKey) -> ListedMember:
         return self._listed(self._get(workspace_id, account_id))
@@ -180,6 +215,27 @@ class Members:
             self.session, MEMBER_ADDED, **ids, after={"type": member_type, "status": status}
         )
         return member
+
+    def find_ids(self, workspace_id: int, account_ids: Collection[AccountKey]) -> set[AccountKey]:
+        """Return the ids of those accounts that are members."""
+        found = select(Member.account_id).where(Member.workspace_id == workspace_id)
+        return set(self.session.scalars(found.where(Member.account_id.in_(account_ids))))
+
+    def insert_all(
+        self, workspace_id: int, accounts: Collection[AccountLike], member_type: str
+    ) -> None:
+        """Insert many members at once. The caller has locked the workspace, and has left out those
+        that are members."""
+        now, values = self.clock.now(), {"type": member_type, "status": ACTIVE}
+        rows = [
+            {"workspace_id": workspace_id, "account_id": each.id, "created_at": now, **values}
+            for each in accounts
+        ]
+        if rows:
+            self.session.execute(insert(Member), rows)
+        for row in rows:
+            ids = {"workspace_id": workspace_id, "account_id": row["account_id"]}
+            report_action(self.session, MEMBER_ADDED, **ids, after=values)
 
     def _record_change(self, member: Member, member_type: str, status: str) -> None:
         """Report a change with the former and the new type and status."""

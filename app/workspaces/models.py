@@ -1,6 +1,6 @@
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.base import Base, Id, UtcDateTime, account_key
@@ -20,13 +20,22 @@ MANAGED_TYPES: dict[str, frozenset[str]] = {
 MANAGERS = tuple(MANAGED_TYPES)
 
 
+_IS_OWNER = text(f"type = '{OWNER}'")
+
+
 class Workspace(Base):
     """A workspace: a team or tenant."""
 
     __tablename__ = "frontdesk_workspaces"
-    # Without it, SQLite would use the id of a deleted workspace again, and an account with that
-    # current workspace would get access to the new one.
-    __table_args__ = {"sqlite_autoincrement": True}
+    __table_args__ = (
+        # For the search of admins. On PostgreSQL, the unique index uses a locale, which cannot
+        # serve prefix searches.
+        Index("ix_frontdesk_workspaces_slug", "slug", postgresql_ops={"slug": 'COLLATE "C"'}),
+        Index("ix_frontdesk_workspaces_name", "name", postgresql_ops={"name": 'COLLATE "C"'}),
+        # Without it, SQLite would use the id of a deleted workspace again, and an account with that
+        # current workspace would get access to the new one.
+        {"sqlite_autoincrement": True},
+    )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     slug: Mapped[str] = mapped_column(String(63), unique=True)
@@ -35,6 +44,8 @@ class Workspace(Base):
     # Created for one account at its registration: the default of that account only.
     is_personal: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # The name of the stored logo.
+    logo_file: Mapped[str | None] = mapped_column(String(64), index=True, unique=True)
     # Counted for the quotas of an account. Not a foreign key, since ids are not used again. NULL
     # for personal workspaces, those of an operator, and those from before this column.
     creator_id: Mapped[AccountKey | None] = account_key(ondelete=None, nullable=True, index=True)
@@ -47,6 +58,14 @@ class Member(Base):
     __table_args__ = (
         UniqueConstraint("workspace_id", "account_id"),
         Index("ix_frontdesk_workspace_members_account_id", "account_id"),
+        Index(
+            "ix_frontdesk_workspace_members_owners",
+            "workspace_id",
+            "id",
+            "account_id",
+            sqlite_where=_IS_OWNER,
+            postgresql_where=_IS_OWNER,
+        ),
         {"sqlite_autoincrement": True},
     )
 

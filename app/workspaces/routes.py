@@ -11,6 +11,7 @@ from ..core.types import AccountKey
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
 from ..core.web.operation import View, example, raises, variables
+from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from . import schemas
@@ -136,10 +137,11 @@ def delete_workspace(workspace_slug: str, query: schemas.WorkspaceEnd.Input) -> 
 @members_only
 @example(answer=[schemas.GRACE_READ])
 @takes(query=schemas.MemberPage)
+@reads_replica
 @answers(200, schemas.MemberRead, paged=True)
 def list_members(workspace_slug: str, query: schemas.MemberPage.Input) -> Sequence[ListedMember]:
     """List or search a workspace's members"""
-    return service(Members).page(current_workspace.id, **query)
+    return service(Members).page(current_workspace.id, caller().account, **query)
 
 
 @blueprint.post("/<workspace_slug>/members")

@@ -129,7 +129,7 @@ class MemberPage(Page):
         max=320,
         strip=True,
         load_default=None,
-        description="Start of an email address, in any case.",
+        description="Part of an email address or name in any case, or a complete ID.",
     )
 
 

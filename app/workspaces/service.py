@@ -1,6 +1,7 @@
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 
 from sqlalchemy import Select, bindparam, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
@@ -10,7 +11,14 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.clock import Clock
 from ..core.context import report_action
-from ..core.db.transaction import AnySession, execute_bulk, insert_new, lock_row, transaction
+from ..core.db.transaction import (
+    AnySession,
+    after_commit,
+    execute_bulk,
+    insert_new,
+    lock_row,
+    transaction,
+)
 from ..core.errors import Invalid, QuotaReached
 from .actions import WORKSPACE_CREATED, WORKSPACE_DELETED, WORKSPACE_UPDATED
 from .errors import MemberInactive, NotAMember, SlugTaken, TooManyWorkspaces, WorkspaceNotFound
@@ -35,12 +43,14 @@ class Workspaces:
         members: Members,
         clock: Clock,
         settings: WorkspacesSettings,
+        logo_deleters: Sequence[Callable[[str], object]] = (),
     ) -> None:
         self.session = session
         self.accounts = accounts
         self.members = members
         self.clock = clock
         self.settings = settings
+        self.logo_deleters = logo_deleters
         # Built once, because each sign-in uses it twice.
         self._memberships = (
             select(Workspace, Member)
@@ -91,6 +101,16 @@ class Workspaces:
             return {}
         query = select(Workspace.id, Workspace.name).where(Workspace.id.in_(known_ids))
         return {row[0]: row[1] for row in self.session.execute(query)}
+
+    def logo_files(self, slugs: Iterable[str]) -> dict[str, str]:
+        """Return the names of the stored logos by the slugs of their workspaces."""
+        wanted = set(slugs)
+        if not wanted:
+            return {}
+        query = select(Workspace.slug, Workspace.logo_file).where(
+            Workspace.slug.in_(wanted), Workspace.logo_file.is_not(None)
+        )
+        return {row[0]: str(row[1]) for row in self.session.execute(query)}
 
     def by_id(self, workspace_id: int) -> Workspace:
         workspace = self.session.get(Workspace, workspace_id)
@@ -150,11 +170,12 @@ class Workspaces:
                 session,
                 delete(Workspace)
                 .where(Workspace.is_personal, Workspace.id.in_(without_others))
-                .returning(Workspace.id),
+                .returning(Workspace.id, Workspace.logo_file),
             )
-            for workspace_id in deleted.scalars().all():
-                ids = {"account_id": account.id, "workspace_id": workspace_id}
+            for row in deleted.all():
+                ids = {"account_id": account.id, "workspace_id": row.id}
                 report_action(session, WORKSPACE_DELETED, **ids)
+                self._delete_after_commit(row.logo_file)
 
     def switch(self, account: AccountLike, slug: str) -> WorkspaceAccess:
         """Make a workspace the current one of an active member."""
@@ -183,6 +204,20 @@ class Workspaces:
                 )
             return WorkspaceAccess(workspace, manager)
 
+    def set_logo_file(self, actor: Member, name: str | None) -> Workspace:
+        """Set or remove the stored logo as an owner. The former one is deleted after the commit."""
+        with transaction(self.session) as session:
+            owner = self.members.manager(actor)
+            self.members.check_may_manage(owner, OWNER)
+            workspace = session.get_one(Workspace, owner.workspace_id, populate_existing=True)
+            if workspace.logo_file != name:
+                self._delete_after_commit(workspace.logo_file)
+                workspace.logo_file = name
+                report_action(
+                    session, WORKSPACE_UPDATED, workspace_id=workspace.id, changed=["logo"]
+                )
+            return workspace
+
     def delete(self, actor: Member, name: str | None = None) -> WorkspaceAccess:
         """Delete a workspace with its members and invitations, as an owner. The foreign keys of
         an application's tables decide what happens to its rows."""
@@ -196,9 +231,15 @@ class Workspaces:
                 session, WORKSPACE_DELETED, account_id=owner.account_id, workspace_id=workspace.id
             )
             execute_bulk(session, delete(Workspace).where(Workspace.id == workspace.id))
+            self._delete_after_commit(workspace.logo_file)
             session.expunge(owner)
             session.expunge(workspace)
             return WorkspaceAccess(workspace, owner)
+
+    def _delete_after_commit(self, logo_file: str | None) -> None:
+        if logo_file is not None:
+            for delete_file in self.logo_deleters:
+                after_commit(self.session, partial(delete_file, logo_file))
 
     def _read(
         self, query: Select[Workspace, Member], account: AccountLike

@@ -18,18 +18,18 @@ def app() -> Iterator[Flask]:
         db.drop_all()
 
 
-def test_a_coroutine_is_guarded_as_a_function_is(frontdesk: Kit) -> None:
+def test_a_coroutine_requires_a_token(frontdesk: Kit) -> None:
     frontdesk.api().get("/prices", 401)
     ada = frontdesk.account("ada")
     assert ada.api().get("/prices").json == []
 
 
-def test_what_is_chosen_is_kept(frontdesk: Kit) -> None:
+def test_chosen_symbols_are_stored(frontdesk: Kit) -> None:
     ada = frontdesk.account("ada").api()
     ada.put("/watched", json={"symbols": ["ABC", "DE"]})
     assert [each["symbol"] for each in ada.get("/prices").json] == ["ABC", "DE"]
 
 
-def test_what_is_wrong_is_told_before_a_market_is_asked(frontdesk: Kit) -> None:
+def test_an_invalid_symbol_is_rejected(frontdesk: Kit) -> None:
     ada = frontdesk.account("ada").api()
     assert ada.put("/watched", 422, json={"symbols": ["abc"]}).faults == ["json:symbols.0"]

@@ -47,7 +47,7 @@ class Account(flask_frontdesk.AccountMixin, UserMixin, db.Model):
 
 # [user_loader]
 @login_manager.user_loader
-def of_the_cookie(value: str) -> Account | None:
+def load_user(value: str) -> Account | None:
     """Return None after a new password, a sign-out or a suspension."""
     account = frontdesk.accounts.by_id(int(value.split()[0]))
     if account is None or account.get_id() != value or account.logged_out_at is not None:

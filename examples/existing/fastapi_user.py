@@ -116,7 +116,7 @@ def render_item(kind: str, item: Any, context: Any) -> Any:
 
 def create_app(database_url: str) -> Flask:
     app = Flask(__name__)
-    app.config["SECRET_KEY"] = "from the environment, in earnest"
+    app.config["SECRET_KEY"] = "set it from the environment"
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     db.init_app(app)
     Migrate(app, db, render_item=render_item)

@@ -35,7 +35,7 @@ def load(user_id: str) -> User | None:
 
 def create_app(database_url: str) -> Flask:
     app = Flask(__name__)
-    app.config["SECRET_KEY"] = "from the environment, in earnest"
+    app.config["SECRET_KEY"] = "set it from the environment"
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     db.init_app(app)
     login_manager.init_app(app)

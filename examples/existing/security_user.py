@@ -111,7 +111,7 @@ def forget_roles(account: User, options: dict[str, Any]) -> None:
 
 def create_app(database_url: str) -> Flask:
     app = Flask(__name__)
-    app.config["SECRET_KEY"] = "from the environment, in earnest"
+    app.config["SECRET_KEY"] = "set it from the environment"
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     db.init_app(app)
     Migrate(app, db, render_item=flask_frontdesk.render_item)

@@ -72,7 +72,7 @@ def url(tmp_path: Path) -> str:
     return os.environ.get("TEST_DATABASE_URL") or f"sqlite:///{tmp_path / 'existing.db'}"
 
 
-def there_before(module: ModuleType, url: str) -> None:
+def create_old_tables(module: ModuleType, url: str) -> None:
     engine = create_engine(url)
     is_postgres = engine.dialect.name == "postgresql"
     kinds = {
@@ -85,13 +85,13 @@ def there_before(module: ModuleType, url: str) -> None:
             connection.execute(text("DROP SCHEMA public CASCADE"))
             connection.execute(text("CREATE SCHEMA public"))
         for statement in BEFORE[module]:
-            for kind, written in kinds.items():
-                statement = statement.replace(kind, written)
+            for kind, migrations_folder in kinds.items():
+                statement = statement.replace(kind, migrations_folder)
             connection.exec_driver_sql(statement)
     engine.dispose()
 
 
-def migrated(module: ModuleType, url: str, migrations: Path) -> Flask:
+def migrated_app(module: ModuleType, url: str, migrations: Path) -> Flask:
     """Return the migrated application. The first call writes the migration, later ones use it."""
     app: Flask = module.create_app(url)
     with app.app_context():
@@ -117,14 +117,14 @@ def module(request: pytest.FixtureRequest) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def migrations_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("migrations")
 
 
 @pytest.fixture
-def app(module: ModuleType, url: str, written: Path) -> Iterator[Flask]:
-    there_before(module, url)
-    made = migrated(module, url, written / module.__name__)
+def app(module: ModuleType, url: str, migrations_folder: Path) -> Iterator[Flask]:
+    create_old_tables(module, url)
+    made = migrated_app(module, url, migrations_folder / module.__name__)
     yield made
     with made.app_context():
         module.db.engine.dispose()
@@ -134,7 +134,9 @@ def ada(app: Flask, password: str = PASSWORD) -> Person:
     return Person(app, None, "ada@example.com", password)
 
 
-def test_they_sign_in_with_what_they_had(frontdesk: Kit, app: Flask, module: ModuleType) -> None:
+def test_users_sign_in_with_their_old_passwords(
+    frontdesk: Kit, app: Flask, module: ModuleType
+) -> None:
     for _ in range(2):  # with the existing hash, and with the new one
         shown = ada(app).api().get("/api/account").json
         assert shown.items() >= {**SHOWN[module], "email": "ada@example.com"}.items()
@@ -142,7 +144,7 @@ def test_they_sign_in_with_what_they_had(frontdesk: Kit, app: Flask, module: Mod
     frontdesk.api().post("/api/login", 400, data=form)
 
 
-def test_what_they_forgot_they_set_anew(frontdesk: Kit, app: Flask) -> None:
+def test_users_reset_their_passwords(frontdesk: Kit, app: Flask) -> None:
     frontdesk.api().post("/api/password-recovery", json={"email": "ADA@example.com"})
     new = {"token": frontdesk.last_reset_token("ada@example.com"), "new_password": NEW_PASSWORD}
     frontdesk.api().post("/api/reset-password", json=new)
@@ -150,13 +152,15 @@ def test_what_they_forgot_they_set_anew(frontdesk: Kit, app: Flask) -> None:
     ada(app, NEW_PASSWORD).api().get("/api/account")
 
 
-def test_who_logs_out_is_out(frontdesk: Kit, app: Flask) -> None:
+def test_logout_revokes_the_token(frontdesk: Kit, app: Flask) -> None:
     api = ada(app).api()
     api.delete("/api/logout")
     api.get("/api/account", 401)
 
 
-def test_new_ones_come_and_go(frontdesk: Kit, app: Flask, module: ModuleType) -> None:
+def test_accounts_are_created_changed_and_deleted(
+    frontdesk: Kit, app: Flask, module: ModuleType
+) -> None:
     role = SHOWN[module]["role"]
     eve = frontdesk.account("eve", role=role)
     assert eve.api().get("/api/account").json["role"] == role
@@ -170,7 +174,7 @@ def test_new_ones_come_and_go(frontdesk: Kit, app: Flask, module: ModuleType) ->
     assert len(run(args=["accounts", "list"]).output.splitlines()) == 2
 
 
-class Both:
+class BothApplications:
     """The old application and the new one, on one database."""
 
     def __init__(self, url: str, migrations: Path) -> None:
@@ -178,64 +182,66 @@ class Both:
         with before.app_context():
             old.db.create_all()
         self.old: FlaskClient = before.test_client()
-        self.join("Ada@example.com")
-        self.app = migrated(login_user, url, migrations)
+        self.register("Ada@example.com")
+        self.app = migrated_app(login_user, url, migrations)
 
-    def join(self, mail: str) -> None:
+    def register(self, mail: str) -> None:
         self.old.post("/join", data={"mail": mail, "password": PASSWORD})
 
-    def old_lets_in(self, mail: str, password: str) -> bool:
+    def signs_in_to_old(self, mail: str, password: str) -> bool:
         form = {"mail": mail, "password": password}
         return self.old.post("/sign-in", data=form).status_code == 200
 
-    def new_lets_in(self, mail: str, password: str) -> bool:
+    def signs_in_to_new(self, mail: str, password: str) -> bool:
         form = {"username": mail, "password": password}
         return self.app.test_client().post("/api/login", data=form).status_code == 200
 
 
 @pytest.fixture
-def both(url: str, written: Path) -> Iterator[Both]:
+def both(url: str, migrations_folder: Path) -> Iterator[BothApplications]:
     if url.startswith("postgresql"):
-        there_before(login_user, url)
+        create_old_tables(login_user, url)
         engine = create_engine(url)
         with engine.begin() as connection:
             connection.execute(text("DROP TABLE users"))
         engine.dispose()
-    made = Both(url, written / "both")
+    made = BothApplications(url, migrations_folder / "both")
     yield made
     with made.app.app_context():
         login_user.db.engine.dispose()
 
 
-def test_both_applications_serve_the_same_people(both: Both) -> None:
+def test_both_applications_have_the_same_users(both: BothApplications) -> None:
     for _ in range(2):
-        assert both.new_lets_in("ada@example.com", PASSWORD)
-        assert both.old_lets_in("Ada@example.com", PASSWORD)
-    both.join("eve@example.com")
-    assert both.new_lets_in("eve@example.com", PASSWORD)
+        assert both.signs_in_to_new("ada@example.com", PASSWORD)
+        assert both.signs_in_to_old("Ada@example.com", PASSWORD)
+    both.register("eve@example.com")
+    assert both.signs_in_to_new("eve@example.com", PASSWORD)
 
 
-def test_a_password_that_the_old_one_changes_counts_in_the_new_one(both: Both) -> None:
-    assert both.new_lets_in("ada@example.com", PASSWORD)
-    assert both.old_lets_in("Ada@example.com", PASSWORD)
+def test_a_password_changed_by_the_old_application_works_in_the_new_one(
+    both: BothApplications,
+) -> None:
+    assert both.signs_in_to_new("ada@example.com", PASSWORD)
+    assert both.signs_in_to_old("Ada@example.com", PASSWORD)
     both.old.post("/password", data={"password": NEW_PASSWORD})
-    assert not both.new_lets_in("ada@example.com", PASSWORD)
-    assert both.new_lets_in("ada@example.com", NEW_PASSWORD)
+    assert not both.signs_in_to_new("ada@example.com", PASSWORD)
+    assert both.signs_in_to_new("ada@example.com", NEW_PASSWORD)
 
 
-def test_a_password_that_the_new_one_sets_ends_the_old_one(
-    both: Both, frontdesk_fakes: Any
+def test_a_password_set_by_the_new_application_ends_the_old_one(
+    both: BothApplications, frontdesk_fakes: Any
 ) -> None:
     kit = Kit(both.app, frontdesk_fakes)
     kit.api().post("/api/password-recovery", json={"email": "ada@example.com"})
     new = {"token": kit.last_reset_token("ada@example.com"), "new_password": NEW_PASSWORD}
     kit.api().post("/api/reset-password", json=new)
-    assert both.new_lets_in("ada@example.com", NEW_PASSWORD)
-    assert not both.old_lets_in("Ada@example.com", PASSWORD)
+    assert both.signs_in_to_new("ada@example.com", NEW_PASSWORD)
+    assert not both.signs_in_to_old("Ada@example.com", PASSWORD)
 
 
-def test_whom_the_new_one_shuts_out_is_out_of_both(both: Both) -> None:
+def test_an_inactive_account_is_rejected_by_both_applications(both: BothApplications) -> None:
     command = ["accounts", "set", "ada@example.com", "--status", "inactive"]
     assert both.app.test_cli_runner().invoke(args=command).exit_code == 0
-    assert not both.new_lets_in("ada@example.com", PASSWORD)
-    assert not both.old_lets_in("Ada@example.com", PASSWORD)
+    assert not both.signs_in_to_new("ada@example.com", PASSWORD)
+    assert not both.signs_in_to_old("Ada@example.com", PASSWORD)

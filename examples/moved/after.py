@@ -33,7 +33,7 @@ class Order(db.Model):
 
 def create_app(database_url: str = "sqlite:///shop.db") -> Flask:
     app = Flask(__name__)
-    app.config["SECRET_KEY"] = "from the environment, in earnest"
+    app.config["SECRET_KEY"] = "set it from the environment"
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     # [migrate]
     db.init_app(app)

@@ -64,7 +64,7 @@ frontdesk = flask_frontdesk.Frontdesk[User]()
 
 # [loader]
 @login_manager.user_loader
-def of_the_cookie(value: str) -> User | None:
+def load_user(value: str) -> User | None:
     user = frontdesk.accounts.by_id(UUID(value.split()[0]))
     if user is None or user.get_id() != value or user.logged_out_at is not None:
         return None

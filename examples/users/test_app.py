@@ -45,13 +45,13 @@ def ada(app: Flask) -> UUID:
         return user.id
 
 
-def by_token(frontdesk: Kit) -> dict[str, str]:
+def bearer_header(frontdesk: Kit) -> dict[str, str]:
     form = {"username": "ada@example.com", "password": PASSWORD}
     token = frontdesk.api().post("/api/login", data=form).json["access_token"]
     return {"Authorization": f"Bearer {token}"}
 
 
-def enter(app: Flask, password: str) -> FlaskClient:
+def sign_in(app: Flask, password: str) -> FlaskClient:
     browser = app.test_client()
     token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/enter").text)
     assert token is not None
@@ -61,55 +61,53 @@ def enter(app: Flask, password: str) -> FlaskClient:
 
 
 # [proof]
-def test_the_password_from_before_opens_the_page_and_the_hash_becomes_ours(
-    app: Flask, ada: UUID
-) -> None:
-    assert enter(app, PASSWORD).get("/orders").json == {"name": "Ada", "orders": ["A lamp"]}
+def test_an_existing_password_works_and_gets_a_bcrypt_hash(app: Flask, ada: UUID) -> None:
+    assert sign_in(app, PASSWORD).get("/orders").json == {"name": "Ada", "orders": ["A lamp"]}
     with app.app_context():
         user = db.session.get_one(User, ada)
         assert (user.password_hash or "").startswith("$2b$")
-    assert enter(app, PASSWORD).get("/orders").status_code == 200
+    assert sign_in(app, PASSWORD).get("/orders").status_code == 200
 
 
 # [end]
 
 
-def test_a_wrong_password_opens_nothing(app: Flask, ada: UUID) -> None:
-    assert enter(app, "wrong").get("/orders").status_code == 401
+def test_a_wrong_password_is_rejected(app: Flask, ada: UUID) -> None:
+    assert sign_in(app, "wrong").get("/orders").status_code == 401
 
 
-def test_a_form_without_its_token_is_refused_and_our_routes_need_none(
+def test_forms_need_a_csrf_token_and_api_routes_do_not(
     app: Flask, ada: UUID, frontdesk: Kit
 ) -> None:
     form = {"email": "ada@example.com", "password": PASSWORD}
     assert app.test_client().post("/enter", data=form).status_code == 400
-    headers = by_token(frontdesk)
+    headers = bearer_header(frontdesk)
     assert frontdesk.api().get("/api/orders", headers=headers).json == ["A lamp"]
     assert frontdesk.api().get("/api/account", headers=headers).json["id"] == str(ada)
 
 
-def test_ids_are_uuids_wherever_accounts_are_named(app: Flask, ada: UUID, frontdesk: Kit) -> None:
+def test_account_ids_are_uuids(app: Flask, ada: UUID, frontdesk: Kit) -> None:
     boss = frontdesk.account("boss", role="admin", name="Boss").api()
     data = {"title": "Closed", "message": "Tomorrow", "channels": ["inapp"]}
     boss.post(f"/api/broadcasts/?account_receiver_ids={ada}", 201, json={"data": data})
-    headers = by_token(frontdesk)
+    headers = bearer_header(frontdesk)
     [item] = frontdesk.api().get("/api/inbox/", headers=headers).json
     assert (item["title"], item["receiver_id"]) == ("Closed", str(ada))
 
 
-def test_leaving_by_the_api_ends_the_cookie_too(app: Flask, ada: UUID, frontdesk: Kit) -> None:
-    browser = enter(app, PASSWORD)
-    headers = by_token(frontdesk)
+def test_sign_out_by_the_api_ends_the_cookie_session(app: Flask, ada: UUID, frontdesk: Kit) -> None:
+    browser = sign_in(app, PASSWORD)
+    headers = bearer_header(frontdesk)
     frontdesk.api().delete("/api/logout", headers=headers)
     assert browser.get("/orders").status_code == 401
 
 
-def test_a_new_password_ends_cookies_from_before(app: Flask, ada: UUID, frontdesk: Kit) -> None:
-    browser = enter(app, PASSWORD)
+def test_a_new_password_ends_cookie_sessions(app: Flask, ada: UUID, frontdesk: Kit) -> None:
+    browser = sign_in(app, PASSWORD)
     assert browser.get("/orders").status_code == 200
     new = token_urlsafe()
     body = {"current_password": PASSWORD, "new_password": new}
-    headers = by_token(frontdesk)
+    headers = bearer_header(frontdesk)
     frontdesk.api().put("/api/account/password", json=body, headers=headers)
     assert browser.get("/orders").status_code == 401
-    assert enter(app, new).get("/orders").status_code == 200
+    assert sign_in(app, new).get("/orders").status_code == 200

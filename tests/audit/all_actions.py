@@ -7,10 +7,17 @@ from pathlib import Path
 
 from flask import Flask
 
+from app.accounts.notes import AccountNotes
 from app.accounts.service import Accounts
+from app.administration.schemas import AccountQuery
+from app.administration.search import AccountSearch
+from app.audit.service import write_json_lines
 from app.auth.idp.identities import Identities
 from app.core.context import service
 from app.core.db.transaction import transaction
+from app.notifications.outcomes import Outcomes
+from app.notifications.receivers import Audience
+from app.notifications.segments import Segments
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
@@ -53,6 +60,7 @@ class AllActions:
         self.use_sessions()
         self.invite()
         self.send()
+        self.administer()
         self.operate(folder)
 
     def person(self, name: str, **fields: str) -> Person:
@@ -204,7 +212,25 @@ class AllActions:
         self.secrets |= {title, message}
         data = {"title": title, "message": message, "channels": ["inapp"]}
         sent = boss.post("/admin/notifications/", 201, json={"data": data}).json
+        with self.app.app_context():
+            [*service(Outcomes).export(sent["id"], lambda _rows: b"")]
         boss.delete(f"/admin/notifications/{sent['id']}")
+        with self.app.app_context():
+            segments = service(Segments)
+            segments.save("Admins", Audience(role="admin"))
+            segments.delete(segments.list()[0].id)
+
+    def administer(self) -> None:
+        """Write a note, delete it, and download the list of accounts."""
+        ursula = self.person("ursula", role="admin")
+        self.secrets.add("A note of an admin")
+        with self.app.app_context():
+            account, notes = service(Accounts).get(ursula.email), service(AccountNotes)
+            notes.add(account.id, account.id, "A note of an admin")
+            [(note, _author)] = notes.list(account.id)
+            notes.delete(account, account.id, note.id, of_others=False)
+            query: AccountQuery.Input = {"limit": 1, "offset": 0, "search": ursula.email}
+            [*service(AccountSearch).export(query, "jsonl", write_json_lines)]
 
     def operate(self, folder: Path) -> None:
         zoe = self.person("zoe")

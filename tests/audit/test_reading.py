@@ -18,6 +18,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
 
+from ..administration.test_search import follow
 from ..auth.test_login import log_in
 from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each
@@ -87,6 +88,20 @@ def test_pages_are_stable_while_entries_are_added(boss: Api, unlock: Record) -> 
     assert [id for page in found for id in page] == there
 
 
+def test_previous_page_is_linked(boss: Api, unlock: Record) -> None:
+    unlock(7)
+    first = boss.get("/admin/events?type=account.unlocked&limit=3")
+    second = follow(boss, first, "next")
+    third = follow(boss, second, "next")
+    assert 'rel="prev"' not in first.headers["Link"]
+    assert len(third.json) == 1
+    again = follow(boss, third, "prev")
+    start = follow(boss, again, "prev")
+    assert (start.json, again.json) == (first.json, second.json)
+    assert 'rel="prev"' not in start.headers["Link"]
+    assert follow(boss, start, "next").json == second.json
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("type", "account.unlocked"), ("actor", "{ada}"), ("account", "{bob}"), ("workspace", 77)],
@@ -137,6 +152,8 @@ def test_entries_are_found_by_account(boss: Api, ada: Person, person: MakePerson
         "after=17",
         "after=9999999999999999.x",
         "after=999999999999999999.1",
+        "before=17",
+        "before=17.1&after=17.1",
         "limit=0",
         "actor=ada",
         "workspace=-1",
@@ -144,7 +161,7 @@ def test_entries_are_found_by_account(boss: Api, ada: Person, person: MakePerson
 )
 def test_invalid_filter_is_rejected(boss: Api, query: str) -> None:
     boss.get(f"/admin/events?{query}", 422)
-    if not query.startswith(("after", "limit")):
+    if not query.startswith(("after", "before", "limit")):
         boss.get(f"/admin/events.jsonl?{query}", 422)
 
 

@@ -77,6 +77,29 @@ def test_links_open_pages_and_get_requests_change_nothing(ada: Person, mails: Ma
     assert here.get("/account").json["email"] == ADA
 
 
+def test_emails_to_both_addresses_have_the_language_of_the_account(
+    person: MakePerson, mails: MailOutbox
+) -> None:
+    here = person("ada", locale="de").api()
+    french = {"Accept-Language": "fr"}
+    here.post("/account/email", 202, json={"email": NEW}, headers=french)
+    for email in (NEW, ADA):
+        assert '<html lang="de"' in mails.last(email).html
+    requested = mails.last(ADA)
+    body = {"token": mailed(mails)[0], "password": PASSWORD}
+    here.as_token(None).post("/account/email/confirm", 200, json=body, headers=french)
+    assert mails.last(ADA).subject != requested.subject
+    assert '<html lang="de"' in mails.last(ADA).html
+
+
+def test_email_to_the_holder_of_a_taken_address_has_the_language_of_that_account(
+    person: MakePerson, mails: MailOutbox
+) -> None:
+    bob = person("bob", locale="fr")
+    ask(person("ada", locale="de").api(), bob.email)
+    assert '<html lang="fr"' in mails.last(bob.email).html
+
+
 def test_code_needs_the_new_address(ada: Person, mails: MailOutbox) -> None:
     here = ada.api()
     ask(here)

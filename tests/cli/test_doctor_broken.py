@@ -117,7 +117,7 @@ def test_pending_migrations_are_named_without_alembics_lines(
 @pytest.mark.parametrize("keystore", ["memory", "database"])
 def test_database_away_is_one_finding_with_its_address(make_app: MakeApp, keystore: str) -> None:
     port = free_port()
-    url = f"postgresql+psycopg://nobody:hunter2@127.0.0.1:{port}/none"
+    url = f"postgresql+psycopg://nobody:hunter2@127.0.0.1:{port}/none?sslpassword=hunter2"
     found = doctor(make_app(CORE__DATABASE_URL=url, CORE__KEYSTORE=keystore))
     message = of(found, "database", "fault")
     assert f"127.0.0.1:{port}/none cannot be reached" in message
@@ -166,6 +166,16 @@ def test_pooler_in_transaction_mode_is_named(make_app: MakeApp, backend: Backend
     assert "pool_mode = transaction" in of(found, "pooler", "fault")
 
 
+@only_on("postgresql")
+@pytest.mark.parametrize("hosts", ["localhost:1", "localhost:1,127.0.0.1:1"])
+def test_direct_url_without_a_server_is_named(make_app: MakeApp, hosts: str) -> None:
+    app = make_app(CORE__DATABASE_DIRECT_URL=f"postgresql://me:hunter2@{hosts}/frontdesk")
+    message = of(doctor(app), "pooler", "fault")
+    assert hosts.replace(":1", "") in message
+    assert "CORE__DATABASE_DIRECT_URL" in message
+    assert "hunter2" not in message
+
+
 @only_on("sqlite")
 def test_full_redis_is_named(make_app: MakeApp, tmp_path: Path) -> None:
     with redis_server(tmp_path) as url, redis.Redis.from_url(url) as server:
@@ -173,6 +183,20 @@ def test_full_redis_is_named(make_app: MakeApp, tmp_path: Path) -> None:
         message = of(doctor(make_app(CORE__REDIS_URL=url)), "keystore", "fault")
     assert url.split("/")[2] in message
     assert "maxmemory" in message
+
+
+@only_on("sqlite")
+def test_node_of_a_redis_cluster_is_named_with_the_url_to_use(
+    make_app: MakeApp, tmp_path: Path
+) -> None:
+    options = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
+    with redis_server(tmp_path, None, *options) as url:
+        message = of(doctor(make_app(CORE__REDIS_URL=url)), "keystore", "fault")
+        assert "begin CORE__REDIS_URL with redis+cluster://" in message
+    wrong = "redis+sentinel://:hunter2@127.0.0.1:1,127.0.0.1:2/mymaster?sentinel_password=hunter2"
+    message = of(doctor(make_app(CORE__REDIS_URL=wrong)), "keystore", "fault")
+    assert "at mymaster (sentinels 127.0.0.1:1, 127.0.0.1:2): No master 'mymaster'" in message
+    assert "hunter2" not in message
 
 
 def test_broker_without_workers_or_away_is_named(

@@ -155,6 +155,13 @@ def test_broker_that_rejects_the_password_is_reported_without_it(
     )
 
 
+def test_password_of_a_broker_with_sentinels_is_hidden(findings: Findings) -> None:
+    url = "redis+sentinel://:hunter2@127.0.0.1:1,127.0.0.1:2/mymaster/0?sentinel_password=hunter2"
+    (message,) = findings("broker", CORE__CELERY_BROKER_URL=url)
+    assert "sentinel://:**@127.0.0.1:1/0;sentinel://:**@127.0.0.1:2/0" in message
+    assert "hunter2" not in message
+
+
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [

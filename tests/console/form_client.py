@@ -18,7 +18,7 @@ class FormClient:
     def get(self, path: str, status: int = 200) -> str:
         return self._text(self.browser.client.get(path, base_url=HOST), status)
 
-    def post(self, path: str, status: int = 303, /, **fields: str) -> TestResponse:
+    def post(self, path: str, status: int = 303, /, **fields: str | list[str]) -> TestResponse:
         answer = self.browser.client.post(path, data=fields, base_url=HOST, headers=SAME_ORIGIN)
         assert answer.status_code == status, answer.text[-3000:]
         return answer

@@ -20,12 +20,22 @@ def no_preparation(_world: World, _visitor: Visitor) -> None:
     return None
 
 
+def with_segment(world: World) -> Mapping[str, Any]:
+    world.segment_id()
+    return {}
+
+
 def suspended_account(world: World) -> Mapping[str, Any]:
     return {"account_id": world.suspended.id}
 
 
 def root_account(world: World) -> Mapping[str, Any]:
     return {"account_id": world.people["root"].id}
+
+
+def selected_accounts(world: World) -> Mapping[str, Any]:
+    ids = [world.ada.id, world.suspended.id, world.people["root"].id]
+    return {"account": ids, "next": "/admin/accounts"}
 
 
 def invitation_token(world: World) -> Mapping[str, Any]:
@@ -73,6 +83,14 @@ PAGES: tuple[Page, ...] = (
     Page("account-of-root", "managed_account_page", who="admin", values=root_account),
     Page("account-new", "new_managed_account_page", who="admin"),
     Page("account-suspend", "suspend_managed_account_page", who="admin"),
+    Page("account-email", "managed_email_page", who="admin"),
+    Page("accounts-suspend", "suspend_selected_page", who="admin", query=selected_accounts),
+    Page("accounts-sign-out", "sign_out_selected_page", who="admin", query=selected_accounts),
+    Page("accounts-add", "add_selected_page", who="admin", query=selected_accounts),
+    Page("accounts-email", "email_selected_page", who="admin", query=selected_accounts),
+    Page("accounts-none-selected", "add_selected_page", who="admin"),
+    Page("draft", "draft_page", who="admin"),
+    Page("segments", "segments_page", query=with_segment),
     Page("deliveries", "deliveries_page", who="admin"),
     Page("deliveries-queued", "deliveries_page", who="admin", query=lambda _: {"state": "pending"}),
     Page("account-delete", "delete_managed_account_page", who="admin"),
@@ -102,12 +120,16 @@ NO_PAGES: dict[str, str] = {
     "enrolment_page": "redirects without a started sign-in",
     "provider_sign_in": "redirects to the provider",
     "provider_callback": "needs a provider",
+    "broadcast_result_csv": "a file",
     "broadcast_progress": "a part of a broadcast",
+    "found_accounts": "a part of the command palette",
     "older_items": "a part of the inbox",
     "new_items": "a part of the inbox",
     "export_state": "a part of the account",
     "fetch_export": "a file",
     "admin_events_file": "a file",
+    "accounts_csv": "a file",
+    "accounts_file": "a file",
     "admin_events_csv": "a file",
     "workspace_activity_csv": "a file",
     "workspace_activity_file": "a file",

@@ -59,7 +59,7 @@ def details(world: World, account_id: Any) -> Mapping[str, Any]:
     return found
 
 
-def test_accounts_are_found_by_the_start_of_the_email_address(admin: AdminClient) -> None:
+def test_accounts_are_found_by_a_part_of_the_email_address(admin: AdminClient) -> None:
     page = admin.get("/admin/accounts", search="MALL")
     assert MALLORY in page
     assert "grace@example.com" not in page
@@ -115,8 +115,9 @@ def test_list_takes_the_same_number_of_queries_for_any_number_of_accounts(
         with noted_queries(world.site.app) as statements:
             admin.get("/admin/accounts", **query)
         counts.append(len(statements))
-    # The caller, their name and unread count; the accounts, and their names.
-    assert counts[0] == counts[1] <= 6, statements
+    # The caller, their name and unread count; the accounts, and their names. A search first decides
+    # how to search, and finds the matches.
+    assert counts[0] - 2 == counts[1] <= 6, statements
 
 
 def test_account_page_shows_all_data_of_the_account(world: World, admin: AdminClient) -> None:
@@ -165,7 +166,7 @@ def test_account_is_created_with_a_password(world: World, admin: AdminClient) ->
     [
         ({"email": "x@", "way": "invite"}, 422, "Enter a valid email address."),
         ({"email": MALLORY, "way": "invite"}, 409, "already"),
-        ({"email": "x@example.com", "way": "password", "password": "short"}, 422, "at least"),
+        ({"email": "x@example.com", "way": "password", "password": "brief!7"}, 422, "at least"),
         ({"email": "x@example.com", "way": "none", "phone": "12"}, 422, "hone"),
         (
             {"email": "x@example.com", "way": "none", "role": "root"},
@@ -180,7 +181,7 @@ def test_new_account_form_shows_its_errors(
     page = admin.send_rejected("/admin/accounts/new", status, **form)
     assert text in page
     assert f'value="{form["email"]}"' in page
-    assert "short" not in page
+    assert "brief!7" not in page
 
 
 def test_form_offers_only_roles_that_the_caller_may_assign(

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from html import unescape
 
 import orjson
 import pytest
 from werkzeug.test import TestResponse
 
-from app.accounts.service import Accounts
 from app.administration.search import estimate
-from app.audit.history import count_by_hour, count_rows_by_hour
-from app.core.audit_log.models import AuditEntry
-from app.core.context import current_frontdesk, service
+from app.core.context import current_frontdesk
 from app.delivery.outbox.models import Delivery, OutgoingMessage
-from app.delivery.outbox.statistics import count_backlog, count_recent
+from app.delivery.outbox.statistics import count_backlog, count_failures, list_counted
 from app.testing.database import noted_queries
 
-from ..rigs.console.requests import ask
+from ..rigs.console.requests import ask, check_pages
 from ..rigs.console.world import World
 
 
@@ -96,48 +94,12 @@ def test_backlog_is_counted_up_to_a_limit(world: World) -> None:
         assert queue.is_more
         assert queue.total == 5
         day = clock.now() - timedelta(days=1)
-        ended = count_recent(session, day)
-        assert (ended.sent, ended.failed, ended.is_more) == (2, 3, False)
-        assert ended.reasons == {"550 no such mailbox": 3}
-        assert count_recent(session, clock.now() + timedelta(days=1)).failed == 0
-        assert count_recent(session, day, most=2).is_more
-
-
-def test_events_are_counted_by_hour(world: World) -> None:
-    with world.site.app.app_context():
-        session, now = current_frontdesk.session, current_frontdesk.clock.now()
-        since = now - timedelta(days=1)
-        before = count_by_hour(session, ["login.failed"], since).total("login.failed")
-        hour = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3)
-        for at in (hour, hour + timedelta(minutes=59), since - timedelta(hours=1)):
-            session.add(AuditEntry(type="login.failed", at=at, actor_kind="anonymous", data={}))
-        session.commit()
-        found = count_by_hour(session, ["login.failed"], since)
-        assert found.is_complete
-        assert found.total("login.failed") == before + 2
-        assert found.hours[hour]["login.failed"] == 2
-        newest = count_by_hour(session, ["login.failed"], since, most=2)
-        assert not newest.is_complete
-        assert newest.since > since
-
-
-def test_new_accounts_are_counted_with_imported_ones(world: World) -> None:
-    app = world.site.app
-    with app.app_context():
-        session, now = current_frontdesk.session, current_frontdesk.clock.now()
-        accounts, since = service(Accounts), now - timedelta(days=1)
-        column = accounts.model.created_at
-        before = count_rows_by_hour(session, column, "created", since).total("created")
-        hour = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3)
-        for number, at in enumerate((hour, hour + timedelta(minutes=59), since - timedelta(1))):
-            imported = accounts.create(f"imported{number}@example.com", None)
-            imported.created_at = at
-        session.commit()
-        found = count_rows_by_hour(session, column, "created", since)
-        assert found.total("created") == before + 2
-        assert found.hours[hour]["created"] == 2
-        assert not count_rows_by_hour(session, column, "created", since, most=2).is_complete
-    assert "The last 14 days, with imported accounts." in main_of(world, "/admin")
+        assert count_failures(session, day) == {"550 no such mailbox": 3}
+        assert count_failures(session, day, most=2) == {"550 no such mailbox": 2}
+        assert not count_failures(session, clock.now() + timedelta(days=1))
+        newest = list_counted(session, "failed", day, limit=2)
+        rest = list_counted(session, "failed", day, limit=5, before=newest[-1].id)
+        assert len({each.id for each in (*newest, *rest)}) == 3
 
 
 def test_few_accounts_are_counted(world: World) -> None:
@@ -189,7 +151,9 @@ def test_invalid_filter_of_events_is_reported_with_its_label(
     assert file.headers["Location"].startswith("/admin/events?")
 
 
-def test_events_link_to_the_next_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_link_to_the_next_and_previous_page(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("app.console.admin.events.ROWS", 3)
     main = main_of(world, "/admin/events")
     before, _, _ = main.partition('rel="next"')
@@ -197,6 +161,8 @@ def test_events_link_to_the_next_page(world: World, monkeypatch: pytest.MonkeyPa
     following = main_of(world, further)
     assert "First page" in following
     assert main.count('class="event"') == following.count('class="event"') == 3
+    monkeypatch.setattr("app.console.admin.events.ROWS", 2)
+    check_pages(partial(main_of, world), "/admin/events?type=account.created")
 
 
 def test_events_can_be_downloaded(world: World) -> None:

@@ -12,10 +12,12 @@ from typing import Any
 import orjson
 import pytest
 from flask import Flask
+from markupsafe import Markup
 from werkzeug.test import TestResponse
 
 from app.accounts.actions import ACCOUNT_UNLOCKED
 from app.audit.saved_filters import export_saved_filters
+from app.console import audit_log
 from app.console.csv_files import csv_lines
 from app.core.actions import Action, Target
 from app.core.context import current_frontdesk, report_action
@@ -187,7 +189,9 @@ def test_entry_links_to_accounts_workspace_and_target(
     for account in (ada, boss):
         assert f'href="/admin/accounts/{account.id}">{account.email}</a>' in page
     page = desk.get(f"{EVENTS}?type=workspace.created&account={ada.email}")
-    [link] = re.findall(r'href="(/admin/events\?workspace=\d+)"[^>]*>Garden</a>', page)
+    [number] = re.findall(r'href="/admin/workspaces/(\d+)"[^>]*>Garden</a>', page)
+    link = f"{EVENTS}?workspace={number}"
+    assert f'href="{link}"' in desk.get(f"/admin/workspaces/{number}")
     assert table_of(desk.get(link)).count("Workspace created") == 1
     report(app, target=Target("door", "17"))
     page = desk.get(f"{EVENTS}?type=account.unlocked")
@@ -431,3 +435,15 @@ def test_saved_filters_are_part_of_the_data_export(
         files: dict[str, Any] = dict(export_saved_filters(subject, reader))
         [row] = files["saved_filters.jsonl"]
     assert (row["name"], row["query"]) == ("Failed", "type=login.failed")
+
+
+def test_roles_in_titles_are_translated(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    german = {"user": "Benutzer", "admin": "Administrator"}
+
+    def translate(text: str, **values: object) -> Markup:
+        return Markup(german.get(text, text)).format(**values)
+
+    monkeypatch.setattr(audit_log, "_", translate)
+    row = {"type": "account.updated", "data": {"before": {"role": "user"}, "after": {"role": "x"}}}
+    with app.test_request_context():
+        assert audit_log.entry_title(row) == "Role changed from Benutzer to x"

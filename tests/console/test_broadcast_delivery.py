@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 
 import pytest
@@ -20,7 +21,7 @@ from app.testing.twilio import Gateway, sms_gateway
 
 from ..conftest import MakeApp, only_on
 from ..rigs.console.cells import WIDE, Cell
-from ..rigs.console.requests import ask
+from ..rigs.console.requests import ask, check_pages
 from ..rigs.console.site import FEATURES, Site, Visitors
 from ..rigs.console.world import PROFILE, World
 from ..rigs.cookie_browsers import HOST
@@ -258,10 +259,28 @@ def test_failed_messages_are_paginated(world: World) -> None:
     add_failures(world, 51)
     first = main_of(world, "/admin/deliveries")
     assert first.count("<tr>") == 51
-    found = first.partition('href="/admin/deliveries?state=failed&before=')[2].partition('"')[0]
+    found = first.partition("before=")[2].partition('"')[0]
     second = main_of(world, f"/admin/deliveries?state=failed&before={found}")
     assert second.count("<tr>") == 2
     assert "First page" in second
+
+
+@pytest.mark.parametrize(
+    ("page", "path"),
+    [
+        ("deliveries", "/admin/deliveries"),
+        ("deliveries", "/admin/deliveries?state=pending&channel=sms"),
+        ("broadcasts", "/admin/broadcasts"),
+    ],
+)
+def test_pages_link_to_the_next_and_previous_page(
+    world: World, monkeypatch: pytest.MonkeyPatch, page: str, path: str
+) -> None:
+    monkeypatch.setattr(f"app.console.admin.{page}.PER_PAGE", 2)
+    for number_ in range(5):
+        add_failures(world, 1, f"Reason {number_}")
+        send_sms(world, f"Message {number_}")
+    check_pages(partial(main_of, world), path)
 
 
 def test_older_failures_are_not_listed(world: World, clock: SteppingClock) -> None:
@@ -310,6 +329,13 @@ class TestInChromium:
         expect(page.get_by_text("One skipped (no phone number)")).to_be_visible()
         retry = page.get_by_role("button", name="Retry failed")
         expect(retry).to_have_count(0)
+        # An update keeps the focus.
+        result = page.get_by_role("link", name="Result by channel")
+        result.focus()
+        with page.expect_response("**/progress?*"):
+            pass
+        visitor.settle()
+        expect(result).to_be_focused()
 
         site.engine.deliver()
         expect(page.get_by_role("row", name=ada.email)).to_be_visible()

@@ -9,6 +9,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.core.errors import Conflict
+from app.core.keystore import KeystoreUnavailable
 from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakePerson, Person
@@ -40,9 +42,9 @@ def client_of(app: Flask, person: Person) -> Ask:
     browser = CookieBrowser(app)
     browser.sign_in(person)
     client = app.test_client(use_cookies=False)
-    headers = {"Cookie": f"{NAME}={browser.cookie}", **SAME_ORIGIN}
 
-    def ask(method: str, path: str, **form: Any) -> TestResponse:
+    def ask(method: str, path: str, cookie: str = "", **form: Any) -> TestResponse:
+        headers = {"Cookie": f"{NAME}={browser.cookie}; {cookie}", **SAME_ORIGIN}
         return client.open(path, method=method, base_url=HOST, headers=headers, data=form or None)
 
     return ask
@@ -76,6 +78,13 @@ def test_broadcast_is_written_checked_counted_and_sent(ask: Ask, engine: ManualE
     assert "3 queued" in page
     engine.deliver()
     assert "3 of 3 sent" in ask("GET", f"{sent.headers['Location']}/progress").text
+
+
+def test_missing_sms_setup_is_shown_without_names_of_settings(ask: Ask) -> None:
+    draft = {**DRAFT, "audience": "everyone", "data.channels": ["inapp", "sms"]}
+    shown = ask("POST", f"{PATH}/reach", **draft).text
+    assert "SMS is not set up on this server" in shown
+    assert "SMS_ACCOUNT_SID" not in shown
 
 
 def test_button_counts_recipients_without_javascript(ask: Ask) -> None:
@@ -126,6 +135,28 @@ def test_broadcast_is_not_sent_before_recipients_are_counted(
     assert people[0].api().get("/notifications/").json == []
 
 
+def test_count_of_one_audience_does_not_confirm_another(ask: Ask, people: list[Person]) -> None:
+    ids = [str(people[0].id)]
+    one = ask("POST", f"{PATH}/reach", audience="chosen", account_receiver_ids=ids, **DRAFT).text
+    for audience in (
+        {"audience": "everyone"},
+        {"audience": "everyone", "account_receiver_ids": ids},
+    ):
+        refused = ask("POST", PATH, counted=field_of(one, "counted"), **audience, **DRAFT)
+        assert refused.status_code == 422
+        assert "Wait until the recipients are counted." in refused.text
+    assert people[0].api().get("/notifications/").json == []
+
+
+def test_count_of_a_list_is_accepted_with_the_line_ends_of_a_browser(
+    ask: Ask, people: list[Person]
+) -> None:
+    lines = [each.email for each in people]
+    shown = ask("POST", f"{PATH}/reach", audience="list", list="\n".join(lines), **DRAFT).text
+    form = {"audience": "list", "list": "\r\n".join(lines), **DRAFT}
+    assert ask("POST", PATH, counted=field_of(shown, "counted"), **form).status_code == 303
+
+
 def test_many_recipients_need_a_confirmation(
     ask: Ask, people: list[Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +171,50 @@ def test_many_recipients_need_a_confirmation(
         assert "This is not the number of recipients." in refused.text
     assert people[0].api().get("/notifications/").json == []
     assert ask("POST", PATH, counted=signed, typed="3", **draft).status_code == 303
+
+
+def test_form_that_is_sent_twice_sends_one_broadcast(ask: Ask, people: list[Person]) -> None:
+    draft = {**DRAFT, "audience": "everyone"}
+    counted = field_of(ask("POST", f"{PATH}/reach", **draft).text, "counted")
+    first, second = (ask("POST", PATH, counted=counted, **draft) for _ in range(2))
+    assert first.headers["Location"] != PATH
+    assert (second.status_code, second.headers["Location"]) == (303, PATH)
+    cookie = second.headers["Set-Cookie"].partition(";")[0]
+    assert "This broadcast has already been sent." in ask("GET", PATH, cookie=cookie).text
+    assert len(people[0].api().get("/notifications/").json) == 1
+    again = field_of(ask("POST", f"{PATH}/reach", **draft).text, "counted")
+    assert ask("POST", PATH, counted=again, **draft).headers["Location"] != PATH
+
+
+def test_broadcast_whose_sending_failed_can_be_sent_again(
+    ask: Ask, people: list[Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = {**DRAFT, "audience": "everyone"}
+    counted = field_of(ask("POST", f"{PATH}/reach", **draft).text, "counted")
+
+    def fail(*_args: object, **_more: object) -> None:
+        raise Conflict
+
+    with monkeypatch.context() as patch:
+        patch.setattr("app.notifications.sent.SentNotifications.send", fail)
+        assert ask("POST", PATH, counted=counted, **draft).status_code == 409
+    assert ask("POST", PATH, counted=counted, **draft).status_code == 303
+    assert len(people[0].api().get("/notifications/").json) == 1
+
+
+def test_broadcast_is_not_sent_without_the_state_store(
+    app: Flask, ask: Ask, people: list[Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = {**DRAFT, "audience": "everyone"}
+    counted = field_of(ask("POST", f"{PATH}/reach", **draft).text, "counted")
+
+    def unavailable(*_args: object) -> bool:
+        raise KeystoreUnavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(app.extensions["frontdesk"].keystore, "add", unavailable)
+        assert ask("POST", PATH, counted=counted, **draft).status_code == 503
+    assert people[0].api().get("/notifications/").json == []
 
 
 def test_test_message_is_sent_only_to_its_author_by_email(

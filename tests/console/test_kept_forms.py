@@ -203,3 +203,25 @@ def test_form_is_kept_after_a_password_change_elsewhere(app: Flask, person: Make
     assert KEPT in send(client, **DETAILS)
     client.submit("/sign-in", email=eve.email, password="another long one")
     assert 'value="+49 30 901820"' in client.answer.text
+
+
+def test_form_comes_back_after_re_authentication(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__MFA="optional")
+    olga = person("olga", into=app)
+    client = PageClient(app)
+    client.sign_in(olga.email, olga.password)
+    client.open("/security/factors/app")
+    clock.step(minutes=16)
+    secrets = {"key": "a key", "otp": "123456"}
+    send(client, "/security/factors/app/set-up", name="Blue phone", **secrets)
+    assert client.path == "/confirm?next=/security/factors/app"
+    assert "Blue phone" in stored(app)
+    assert not [value for value in secrets.values() if value in stored(app)]
+    client.submit("/confirm", password=olga.password)
+    assert client.path == "/security/factors/app"
+    assert "Your changes are not saved yet." in client.page.text
+    assert "You were signed out" not in client.page.text
+    assert 'value="Blue phone"' in client.answer.text
+    assert "Blue phone" not in stored(app)

@@ -14,6 +14,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.console.requests import check_pages
 from ..rigs.console.world import PROFILE
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .page_reader import PageReader, error_of, notice_of, visible_text
@@ -40,6 +41,11 @@ def test_details_can_be_set_and_cleared(reader: PageReader, ada: Person) -> None
     reader.send("/account", phone="", locale="", time_zone="")
     account = ada.api().get("/account").json
     assert (account["phone"], account["locale"], account["time_zone"]) == (None, None, None)
+
+
+def test_change_of_the_language_is_reported_in_the_new_language(reader: PageReader) -> None:
+    notices = [notice_of(reader.send("/account", locale=locale)) for locale in ("de", "en")]
+    assert notices == ["Angaben gespeichert.", "Details saved."]
 
 
 def test_invalid_phone_number_is_reported_at_its_field(reader: PageReader) -> None:
@@ -139,14 +145,12 @@ def test_activity_shows_actions_devices_and_actors(
 
 
 def test_activity_has_pages(reader: PageReader) -> None:
-    for number in range(35):
+    for number in range(65):
         reader.send("/account", phone=f"+44207946{number:04}")
     assert "Show all activity" in visible_text(reader.get("/account"))
     text = reader.get("/account/activity")
     assert text.count('<li class="entry">') == 30
-    older = re.search(r'href="(/account/activity\?after=[^"]+)"', text)
-    assert older
-    assert "Signed in" in visible_text(reader.get(older[1]))
+    check_pages(reader.get, "/account/activity")
     reader.get("/account/activity?after=invalid", status=422)
 
 

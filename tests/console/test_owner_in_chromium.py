@@ -226,3 +226,29 @@ def test_browser_asks_before_unsaved_changes_are_left(site: Site, visitors: Visi
     page.get_by_role("link", name="Profile").click()
     page.wait_for_url("**/profile")
     assert asked == ["beforeunload"] * 2
+
+
+@in_cells(WIDE)
+def test_console_asks_before_going_back_loses_changes(site: Site, visitors: Visitors) -> None:
+    her = visitors(site.person("ada"))
+    page, asked = her.page, list[str]()
+    answers = iter((False, True))
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.accept() if next(answers) else dialog.dismiss()
+
+    page.on("dialog", answer)
+    her.open("/profile")
+    page.get_by_role("link", name="Account", exact=True).click()
+    page.wait_for_url("**/account")
+    page.get_by_label("Phone").press_sequentially("+49")
+    page.evaluate("history.back()")
+    page.wait_for_timeout(300)
+    assert asked == ["Leave this page? Your changes are not saved."]
+    expect(page).to_have_url(re.compile("/account$"))
+    expect(page.get_by_label("Phone")).to_have_value("+49")
+    page.get_by_label("Phone").press_sequentially("1")
+    page.evaluate("history.back()")
+    page.wait_for_url("**/profile")
+    assert len(asked) == 2

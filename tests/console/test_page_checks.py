@@ -13,7 +13,7 @@ from app.console.blueprint import POLICY
 from ..rigs.axe import serious_violations
 from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells
 from ..rigs.console.faults import Faults
-from ..rigs.console.keyboard import tab_through
+from ..rigs.console.keyboard import Keyboard, tab_through
 from ..rigs.console.structure import structure_errors
 from ..rigs.console.wire import weighed
 from ..rigs.web_sites import serve_site
@@ -35,6 +35,7 @@ BODIES = {
     "lost": "<main><h1>A</h1><h1>B</h1><h4>C</h4><form method=post action=/nowhere></form></main>",
     "pale": '<main><h1>A</h1><p class="pale">Pale</p><input></main>',
     "unseen": '<main><h1>A</h1><button class="unseen">Unseen</button></main>',
+    "reversed": "<main><h1>A</h1><div class='up'><button>A</button><button>B</button></div></main>",
     "nameless": "<main><h1>A</h1><button></button></main>",
     "forgets": '<main><h1>A</h1><button aria-label="Send"></button></main>'
     '<script src="/forget.js"></script>',
@@ -46,6 +47,7 @@ FILES = {
     "/forget.js": "const it = document.querySelector('button');"
     " it.addEventListener('focus', () => it.removeAttribute('aria-label'))",
     "/page.css": ".wide { width: 900px } .pale { color: #ddd } .unseen:focus { outline: none }"
+    " .up { display: flex; flex-direction: column-reverse }"
     " .high { height: 500px } .tall { height: 300px }",
 }
 
@@ -174,6 +176,23 @@ def test_accessibility_violations_are_found(page: Page, show: Show) -> None:
 def test_keyboard_errors_are_found(page: Page, show: Show, name: str, found: str) -> None:
     show(name)
     assert any(found in fault for fault in tab_through(page))
+
+
+@in_cells(WIDE)
+@pytest.mark.parametrize(
+    ("name", "control", "found"),
+    [
+        ("unseen", "Unseen", "does not show the focus"),
+        ("reversed", "B", "is above the control before it"),
+        ("sound", "Nothing", "is not reached by Tab"),
+    ],
+)
+def test_errors_on_the_way_of_the_keyboard_are_found(
+    page: Page, show: Show, name: str, control: str, found: str
+) -> None:
+    show(name)
+    with pytest.raises(AssertionError, match=found):
+        Keyboard(page).to(control)
 
 
 @in_cells(WIDE)

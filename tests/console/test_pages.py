@@ -1,8 +1,8 @@
 """Every page of the console on small and wide screens, with and without JavaScript, in both themes.
 
-Screenshots are stored in build/screens.
+Screenshots are stored in the folder that FRONTDESK_SCREENS names.
 
-    pytest tests/console/test_pages.py -k "inbox and 360"
+    FRONTDESK_SCREENS=build/screens pytest tests/console/test_pages.py -k "inbox and 360"
 """
 
 from __future__ import annotations

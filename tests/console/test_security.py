@@ -49,6 +49,17 @@ def test_overview_shows_sign_in_methods_and_advice(pages: FormClient, ada: Perso
     assert "and on no other device" in shown
 
 
+def test_checkup_advises_one_step(pages: FormClient, clock: SteppingClock) -> None:
+    assert steps(pages) == ["Add a passkey"]
+    set_up(pages, clock)
+    assert steps(pages) == []
+    assert "There is nothing to do." in pages.get("/security")
+
+
+def steps(pages: FormClient) -> list[str]:
+    return re.findall(r"<b>Next step: ([^<]+)</b>", pages.get("/security"))
+
+
 def test_new_email_address_waits_for_confirmation(
     pages: FormClient, ada: Person, mails: MailOutbox
 ) -> None:
@@ -162,6 +173,81 @@ def test_authenticator_app_is_set_up_renamed_and_removed(
     assert 'aria-invalid="true"' in pages.post(found[1], 422, name=" ").text
     assert "Removed Work phone" in pages.post_and_follow(f"{found[1]}/remove")
     assert "Work phone" not in pages.get("/security/factors")
+
+
+def offered_key(shown: str) -> str:
+    found = re.search(r'name="key" value="([^"]+)"', shown)
+    assert found is not None
+    return found[1]
+
+
+def shown_secret(shown: str) -> str:
+    found = re.search(r"<code>((?:[A-Z2-7]{4} ?)+)</code>", shown)
+    assert found is not None
+    return found[1].replace(" ", "")
+
+
+def code_now(shown: str, clock: SteppingClock) -> str:
+    step = int(clock.now().timestamp()) // totp.STEP_SECONDS
+    return totp.code_at(b32decode(shown_secret(shown)), step)
+
+
+SET_UP = "/security/factors/app/set-up"
+
+
+def test_app_is_set_up_on_one_page(pages: FormClient, clock: SteppingClock) -> None:
+    shown = pages.get("/security/factors/app")
+    assert "<svg" in shown
+    again = pages.post(SET_UP, 400, key=offered_key(shown), otp="000000", name="Blue phone").text
+    assert shown_secret(again) == shown_secret(shown)
+    assert 'value="Blue phone"' in again
+    otp = code_now(again, clock)
+    codes = pages.post(SET_UP, 200, key=offered_key(again), otp=otp, name="Blue phone").text
+    assert len(re.findall(r"<li><code>", codes)) == 10
+    assert "Blue phone" in pages.get("/security/factors")
+    # The key of a finished setup is worthless, and the page shows a new one.
+    after = pages.post(SET_UP, 422, key=offered_key(shown), otp=otp, name="Twin").text
+    assert "The key has expired" in after
+    assert shown_secret(after) != shown_secret(shown)
+    assert "Twin" not in pages.get("/security/factors")
+
+
+def test_key_of_an_app_expires_and_belongs_to_one_account(
+    pages: FormClient, app: Flask, person: MakePerson, clock: SteppingClock
+) -> None:
+    shown = pages.get("/security/factors/app")
+    bob = FormClient(app, person("bob"))
+    fields = {"key": offered_key(shown), "otp": code_now(shown, clock), "name": ""}
+    assert "The key has expired" in bob.post(SET_UP, 422, **fields).text
+    clock.step(minutes=11)
+    fields["otp"] = code_now(shown, clock)
+    assert "The key has expired" in pages.post(SET_UP, 422, **fields).text
+    pages.post(SET_UP, 422, key="no key", otp="1")
+
+
+def test_viewing_the_setup_page_stores_nothing(pages: FormClient, ada: Person) -> None:
+    pages.get("/security/factors/app")
+    assert pages.browser.get("/authenticators").json == []
+
+
+def test_recovery_codes_are_downloaded_as_a_file(
+    pages: FormClient, ada: Person, clock: SteppingClock
+) -> None:
+    _, codes = set_up(pages, clock)
+    sent = {"codes": codes}
+    file = pages.post("/security/factors/codes/file", 200, **sent)
+    assert file.mimetype == "text/plain"
+    day = f"{clock.now():%Y-%m-%d}"
+    name = f'attachment; filename="Frontdesk_recovery_codes_{day}.txt"'
+    assert file.headers["Content-Disposition"] == name
+    assert "no-store" in file.headers["Cache-Control"]
+    assert f"Account: {ada.email}" in file.text
+    assert [line for line in file.text.splitlines() if line in codes] == codes
+
+
+@pytest.mark.parametrize("codes", [[], ["<script>"] * 10, ["abcd-efgh"] * 11])
+def test_file_has_only_recovery_codes(pages: FormClient, codes: list[str]) -> None:
+    pages.post("/security/factors/codes/file", 422, codes=codes)
 
 
 def test_new_recovery_codes_replace_the_old_ones(pages: FormClient, clock: SteppingClock) -> None:

@@ -18,7 +18,8 @@ from flask.testing import FlaskClient
 
 from app.console import texts
 from app.console.page_globals import percent
-from scripts.texts import TEMPLATE, extract
+from app.core import translations as catalogs
+from scripts.texts import DOMAINS, extract, template_path
 
 from ..conftest import MakeApp, MakePerson
 from ..rigs.console.requests import ask
@@ -48,25 +49,26 @@ PAGES = (
 )
 
 
-def test_catalog_contains_all_texts() -> None:
-    assert TEMPLATE.read_bytes() == extract(), "run `make texts`"
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_catalog_contains_all_texts(domain: str) -> None:
+    assert template_path(domain).read_bytes() == extract(domain), "run `make texts`"
 
 
 @pytest.fixture
 def translations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "translations"
-    monkeypatch.setattr(texts, "BUILT_IN", folder)
-    for kept in (texts.languages, texts._load_catalogue):
+    monkeypatch.setattr(catalogs, "BUILT_IN", folder)
+    for kept in (catalogs.available_languages, catalogs._load):
         kept.cache_clear()
     yield folder
-    for kept in (texts.languages, texts._load_catalogue):
+    for kept in (catalogs.available_languages, catalogs._load):
         kept.cache_clear()
 
 
 def write(folder: Path, language: str, translated: dict[str, str] | None = None) -> None:
     """Write a translation; without texts, every text is in brackets."""
     catalog = Catalog(locale=language)
-    for message in read_po(BytesIO(extract())):
+    for message in read_po(BytesIO(extract("console"))):
         if message.id:
             _translate(catalog, message, translated)
     file = folder / language / "LC_MESSAGES" / "console.mo"
@@ -79,7 +81,7 @@ def _translate(catalog: Catalog, message: Message, translated: dict[str, str] | 
     if isinstance(message.id, str):
         text = f"⟦{message.id}⟧" if translated is None else translated.get(message.id)
         if text:
-            catalog.add(message.id, text)
+            catalog.add(message.id, text, context=message.context)
     elif translated is None:
         catalog.add(message.id, [f"⟦{each}⟧" for each in message.id])
 
@@ -138,6 +140,27 @@ def test_numbers_and_days_have_the_format_of_the_language(app: Flask, translatio
             formatted[language] = [texts.number(2_000_033), percent(1, 3), day]
     assert formatted["en"] == ["2,000,033", "33%", "5 Dec 2026"]
     assert formatted["de"] == ["2.000.033", "33\u00a0%", "5. Dez. 2026"]
+
+
+def test_contrast_is_written_as_in_the_language(app: Flask, person: MakePerson) -> None:
+    for locale, contrast in (("en", "8.7:1"), ("de", "8,7:1")):
+        admin = person(f"admin-{locale}", role="admin", locale=locale)
+        assert contrast in PageReader(app, admin).get("/admin/mails")
+
+
+def test_text_has_a_translation_for_each_context(app: Flask) -> None:
+    shown = {}
+    for language in ("en", "ar"):
+        with app.test_request_context(headers={"Accept-Language": language}):
+            shown[language] = [texts._("Send"), texts._p("step", "Send")]
+    assert shown == {"en": ["Send", "Send"], "ar": ["إرسال", "الإرسال"]}
+
+
+def test_empty_text_stays_empty(app: Flask, translations: Path) -> None:
+    write(translations, "de", {"Email": "E-Mail-Adresse"})
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        assert texts._("Email") == "E-Mail-Adresse"
+        assert texts._("") == ""
 
 
 def test_every_text_of_these_pages_is_in_the_catalog(

@@ -83,6 +83,9 @@ _LAYOUT_ERRORS = """
       });
     }
   }
+  for (const it of all.filter((each) => each.matches("pre, .tabs"))) {
+    if (it.scrollWidth > it.clientWidth + 1) errors.push(`must be scrolled: ${name(it)}`);
+  }
   for (const it of all.filter((each) => !each.closest("[dir=auto], bdi, option"))) {
     const own = [...it.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data);
     if (/[\\u0600-\\u06ff]/.test(own.join(" ") + (it.value ?? ""))) {
@@ -125,7 +128,7 @@ def test_check_of_a_long_broadcast_fits_every_width(long_visits: PageVisits) -> 
     visitor = long_visits.visitor(form, WIDE)
     visitor.open(long_visits.path(form))
     visitor.page.get_by_label("Title", exact=True).fill(TITLES[3])
-    visitor.page.locator("textarea").fill(TITLES[3] * 3)
+    visitor.page.locator("[name='data.message']").fill(TITLES[3] * 3)
     visitor.page.get_by_label("Email", exact=True).check()
     visitor.page.get_by_role("button", name="Review").click()
     visitor.page.get_by_role("heading", name="Check the broadcast").wait_for()

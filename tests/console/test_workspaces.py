@@ -12,9 +12,12 @@ from werkzeug.test import TestResponse
 
 from app.core.keystore import KeystoreUnavailable
 from app.testing.clock import SteppingClock
+from app.testing.database import noted_queries
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person
+from ..profiles.test_profiles import ADA
+from ..rigs.console.requests import check_pages
 from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST, CookieBrowser
 from .form_client import FormClient
@@ -24,8 +27,13 @@ GARDEN = "/workspaces/garden"
 
 
 @pytest.fixture
-def app(make_app: MakeApp) -> Flask:
-    return make_app(**FEATURES)
+def settings() -> dict[str, str]:
+    return {}
+
+
+@pytest.fixture
+def app(make_app: MakeApp, settings: dict[str, str]) -> Flask:
+    return make_app(**FEATURES, **settings)
 
 
 @pytest.fixture
@@ -92,6 +100,27 @@ def test_members_are_listed_and_searched(pages: FormClient, app: Flask, person: 
     assert "bobby@example.com" in shown
     assert "grace@example.com" not in shown
     assert "No members found" in pages.get(f"{GARDEN}?search=%25")
+
+
+@pytest.mark.parametrize(
+    ("settings", "hidden"),
+    [
+        ({"PROFILES__VISIBILITY": "workspaces"}, []),
+        ({"PROFILES__VISIBILITY": "private"}, ["Ada", "Lovelace"]),
+        ({"PROFILES__PUBLIC_FIELDS": '["first_name"]'}, ["Lovelace"]),
+    ],
+    ids=["workspaces", "private", "public fields"],
+)
+def test_pages_of_members_show_visible_names_only(
+    pages: FormClient, app: Flask, ada: Person, bob: Person, hidden: list[str]
+) -> None:
+    ada.api().post("/profiles", json=ADA)
+    bobs = joins(app, bob, "admin")
+    for path in (GARDEN, f"{GARDEN}/members/{ada.id}"):
+        shown = bobs.get(path)
+        assert [name for name in ("Ada", "Lovelace") if name not in shown] == hidden
+        assert ada.email in shown
+    assert "Ada Lovelace" in pages.get(GARDEN)
 
 
 def test_members_are_listed_in_pages(pages: FormClient, app: Flask, person: MakePerson) -> None:
@@ -245,6 +274,15 @@ def test_activity_is_shown_to_managers_only(pages: FormClient, app: Flask, bob: 
     pages.get(f"{GARDEN}/activity?after=invalid")
 
 
+def test_activity_links_to_the_next_and_previous_page(
+    pages: FormClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.console.workspaces.activity.PER_PAGE", 2)
+    for name in "abcd":
+        pages.post_and_follow(f"{GARDEN}/invitations", emails=f"{name}@example.com", type="member")
+    check_pages(pages.get, f"{GARDEN}/activity")
+
+
 def test_name_and_slug_can_be_changed(pages: FormClient) -> None:
     assert "Orchard" in pages.post_and_follow(f"{GARDEN}/settings", name="Orchard", slug="orchard")
     pages.get(GARDEN, 404)
@@ -278,11 +316,18 @@ def test_member_can_leave_and_the_last_owner_cannot(
 def test_invitation_is_accepted_in_the_list(pages: FormClient, app: Flask, bob: Person) -> None:
     bobs = FormClient(app, bob)
     assert "No invitations" in bobs.get("/invitations")
+    number = 'Invitations<span class="count">1</span>'
+    with noted_queries(app) as before:
+        assert number not in bobs.get("/profile")
     pages.post(f"{GARDEN}/invitations", emails=bob.email, type="member")
+    with noted_queries(app) as after:
+        assert number in bobs.get("/profile")
+    assert len(after) == len(before)
     [accept] = re.findall(r'action="(/invitations/[0-9]+/accept)"', bobs.get("/invitations"))
     pages.post(accept, 404)
     assert bobs.post(accept).headers["Location"] == GARDEN
     assert "You joined the workspace." in bobs.get(GARDEN)
+    assert number not in bobs.get("/profile")
     bobs.post(accept, 404)
 
 

@@ -113,8 +113,8 @@ def test_forked_workers_share_the_state() -> None:
 
 
 def test_state_set_by_a_dead_worker_expires(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker_module, "OPEN_SECONDS", 0.2)
-    breaker = CircuitBreaker("server", Server(is_up=False).reach)
+    monkeypatch.setattr(breaker_module, "MARGIN_SECONDS", 0.1)
+    breaker = CircuitBreaker("server", Server(is_up=False).reach, check_seconds=0.1)
 
     def report_timeout() -> bool:
         breaker.report_timeout()
@@ -123,6 +123,20 @@ def test_state_set_by_a_dead_worker_expires(monkeypatch: pytest.MonkeyPatch) -> 
     assert in_child(report_timeout)
     assert breaker.is_rejecting
     wait_until(lambda: not breaker.is_rejecting)
+
+
+def test_breaker_stays_open_during_a_check_of_several_hosts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The driver waits two seconds for one host after the other."""
+    check_may_end, clock = Event(), time.monotonic
+    breaker = CircuitBreaker("server", lambda: check_may_end.wait(10), check_seconds=4.0)
+    breaker.report_timeout()
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + 4.0)
+    assert breaker.is_open
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + 6.0)
+    assert not breaker.is_open
+    check_may_end.set()
 
 
 def test_worker_forked_during_a_check_can_start_its_own_check() -> None:

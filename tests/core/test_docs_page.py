@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import threading
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
@@ -72,8 +74,8 @@ def tries_a_route(page: Page, _: Person) -> None:
 def signs_in(page: Page, ada: Person) -> None:
     page.locator(".auth-wrapper .authorize").click()
     form = page.locator(".auth-container", has_text="Token URL: /api/v1/login")
-    form.locator("#oauth_username").fill(ada.email)
-    form.locator("#oauth_password").fill(PASSWORD)
+    form.locator("#oauth_username").press_sequentially(ada.email)
+    form.locator("#oauth_password").press_sequentially(PASSWORD)
     form.get_by_role("button", name="Apply given OAuth2 credentials").click()
     expect(form.get_by_role("button", name="Remove authorization")).to_be_visible()
     page.locator(".modal-ux").get_by_role("button", name="Close").last.click()
@@ -95,12 +97,48 @@ def errors(page: Page) -> list[str]:
 
 @pytest.fixture
 def open_page(page: Page, base: str, requested: list[str], errors: list[str]) -> Page:
-    """Open the page once for all cases: it takes seconds to render every route."""
+    """Open the page once for all cases."""
     page.goto(f"{base}/docs")
     return page
 
 
-@for_each("use_page", [shows_every_route, tries_a_route, signs_in])
+def follows_the_color_scheme(page: Page, _: Person) -> None:
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html")).to_have_class("dark-mode")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("html")).not_to_have_class("dark-mode")
+
+
+def shows_sign_in_first_and_examples(page: Page, _: Person) -> None:
+    assert page.locator(".opblock-tag").first.get_attribute("data-tag") == "auth"
+    expect(page.locator(".info")).to_contain_text('curl "$server/api/v1/login"')
+
+
+def shows_the_schema_of_a_response(page: Page, _: Person) -> None:
+    task = page.locator("#operations-tasks-getTask")
+    task.locator(".opblock-summary-control").click()
+    expect(task.locator(".response").first).to_contain_text('"priority":')
+
+
+def links_back_to_the_console(page: Page, _: Person) -> None:
+    page.get_by_role("link", name="Back to the console").click()
+    expect(page).to_have_url(re.compile("/sign-in$"))
+
+
+@for_each(
+    "use_page",
+    [
+        shows_every_route,
+        tries_a_route,
+        signs_in,
+        follows_the_color_scheme,
+        shows_sign_in_first_and_examples,
+        shows_the_schema_of_a_response,
+        links_back_to_the_console,
+    ],
+)
 def test_page_works_without_requests_to_other_hosts(
     open_page: Page,
     requested: list[str],
@@ -122,3 +160,28 @@ def test_page_cannot_be_framed_or_load_from_other_sites(make_app: MakeApp) -> No
 @for_each("name", ["nothing.js", "..%2f..%2f__init__.py", "index.html", "%00"])
 def test_only_files_of_the_page_are_served(api: Api, name: str) -> None:
     api.get(f"/docs/{name}", 404)
+
+
+def test_document_is_compressed_and_unchanged_until_the_next_start(api: Api) -> None:
+    path, accept = "/api/v1/openapi.json", {"Accept-Encoding": "gzip"}
+    plain, packed = api.client.get(path), api.client.get(path, headers=accept)
+    assert gzip.decompress(packed.data) == plain.data
+    assert len(packed.data) < len(plain.data) / 10
+    again = api.client.get(path, headers={**accept, "If-None-Match": packed.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_examples_name_only_mounted_routes(make_app: MakeApp) -> None:
+    document = Api(make_app(AUTH__MFA="off", AUTH__SESSIONS="off")).get("/openapi.json").json
+    text = document["info"]["description"]
+    assert "Sign in with a second factor" not in text
+    assert "Send a broadcast" in text
+    paths = re.findall(r'curl (?:-X DELETE )?"\$server([^"]+)"', text)
+    assert len(paths) >= 4
+    assert set(paths) <= set(document["paths"])
+
+
+def test_page_has_the_name_of_the_brand_as_text(make_app: MakeApp) -> None:
+    page = make_app(BRAND__NAME="<Acme>").test_client().get("/api/v1/docs").text
+    assert "API reference · &lt;Acme&gt;" in page
+    assert "<Acme>" not in page

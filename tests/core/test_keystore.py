@@ -12,6 +12,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+import redis
 from sqlalchemy import create_engine, make_url
 
 from app.core.clock import SystemClock
@@ -28,9 +29,11 @@ from app.core.keystore import (
 )
 from app.core.keystore.database import KeystoreEntry
 from app.core.keystore.redis import RedisKeystore
+from app.core.keystore.redis_cluster import ClusterKeystore
 from app.testing.clock import SteppingClock
 
 from ..rigs.backends import free_port
+from ..rigs.redis_groups import ClusterGroup, redis_cluster
 from ..rigs.tcp_proxy import TcpProxy
 
 THREADS = 20
@@ -38,7 +41,18 @@ THREADS = 20
 Wait = Callable[[float], None]
 
 
-@pytest.fixture(params=["memory", "redis", "sqlite", "postgresql"])
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterGroup]:
+    with redis_cluster(tmp_path_factory.mktemp("cluster")) as group:
+        yield group
+
+
+def opened(url: str) -> Keystore:
+    core = CoreSettings.model_validate({"REDIS_URL": url})
+    return open_keystore(core, lambda: pytest.fail("no engine is needed"), SystemClock())
+
+
+@pytest.fixture(params=["memory", "redis", "cluster", "sqlite", "postgresql"])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -49,6 +63,8 @@ def keystore(
 ) -> Iterator[Keystore]:
     if kind == "memory":
         yield MemoryKeystore(clock)
+    elif kind == "cluster":
+        yield opened(request.getfixturevalue("cluster").url)
     elif kind == "redis":
         yield RedisKeystore.from_url(request.getfixturevalue("redis_url"))
     else:
@@ -72,7 +88,7 @@ def key(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def wait(kind: str, clock: SteppingClock) -> Wait:
     """Return a function that waits for Redis and steps the clock for the other stores."""
-    if kind == "redis":
+    if kind in ("redis", "cluster"):
         return lambda seconds: time.sleep(seconds + 0.1)
     return lambda seconds: clock.step(seconds=seconds + 0.1)
 
@@ -176,6 +192,23 @@ def test_available_store_accepts_writes(keystore: Keystore) -> None:
     check_keystore_writes(keystore)
 
 
+def test_probe_writes_to_every_primary_of_a_cluster(cluster: ClusterGroup) -> None:
+    check_keystore_writes(opened(cluster.url))
+    for port in cluster.primaries():
+        with redis.Redis(port=port) as node:
+            assert node.keys("frontdesk-probe:*"), f"no probe on {port}"
+
+
+def test_names_of_keys_are_the_same_in_a_cluster(cluster: ClusterGroup) -> None:
+    """The API contract names the key of a sign-out, for other programs."""
+    opened(cluster.url).put("revoked:ada@example.com", "7", 60)
+    found: list[bytes] = []
+    for port in cluster.primaries():
+        with redis.Redis(port=port) as node:
+            found += node.keys("revoked:*")
+    assert found == [b"revoked:ada@example.com"]
+
+
 def test_memory_store_deletes_expired_entries(clock: SteppingClock) -> None:
     keystore = MemoryKeystore(clock)
     for number in range(999):
@@ -185,8 +218,11 @@ def test_memory_store_deletes_expired_entries(clock: SteppingClock) -> None:
     assert list(keystore._entries) == ["last"]
 
 
-def test_unavailable_store_raises() -> None:
-    unavailable = RedisKeystore.from_url(f"redis://127.0.0.1:{free_port()}/0")
+@pytest.mark.parametrize(
+    "form", ["redis://{}/0", "redis+sentinel://{},{}/mymaster/0", "redis+cluster://{},{}"]
+)
+def test_unavailable_store_raises(form: str) -> None:
+    unavailable = opened(form.format(*(f"127.0.0.1:{free_port()}" for _ in range(2))))
     calls: list[Callable[[], object]] = [
         lambda: check_keystore_writes(unavailable),
         lambda: unavailable.get("x"),
@@ -259,6 +295,10 @@ def test_error_of_redis_keeps_the_connection_usable(proxied_store: RedisKeystore
         ({"REDIS_PASSWORD": "hunter2"}, MemoryKeystore),
         ({"REDIS_URL": "rediss://h:1/0"}, RedisKeystore),
         ({"REDIS_URL": "unix:///run/redis.sock"}, RedisKeystore),
+        ({"REDIS_URL": "redis+sentinel://h:1,g/mymaster/0"}, RedisKeystore),
+        ({"REDIS_URL": "rediss+sentinel://h:1,g/mymaster"}, RedisKeystore),
+        ({"REDIS_URL": "redis+cluster://:hunter2@h:1,g:2"}, ClusterKeystore),
+        ({"REDIS_URL": "rediss+cluster://h"}, ClusterKeystore),
         ({"REDIS_URL": ""}, MemoryKeystore),
         ({"REDIS_URL": "redis://:hunter2@h:port/0"}, MemoryKeystore),
         ({"REDIS_URL": "redis://:hunter2/x@h:1/0"}, MemoryKeystore),
@@ -291,6 +331,9 @@ def test_the_settings_choose_the_keystore(
         {"REDIS_URL": "redis://:hunter2/x@h:1/0"},
         {"REDIS_URL": "redis://:hunter2@h/0?unknown=1"},
         {"REDIS_HOST": "[h", "REDIS_PASSWORD": "hunter2"},
+        {"REDIS_URL": "redis+sentinel://:hunter2@h/mymaster?unknown=1", "KEYSTORE": "auto"},
+        {"REDIS_URL": "redis+cluster://:hunter2@h?unknown=1", "KEYSTORE": "auto"},
+        {"REDIS_URL": "redis+cluster://:hunter2@h?sentinel_password=hunter2", "KEYSTORE": "auto"},
     ],
 )
 def test_redis_as_the_chosen_keystore_needs_usable_settings(settings: dict[str, str]) -> None:

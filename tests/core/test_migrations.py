@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from sqlalchemy.orm import mapped_column
 from app import AccountMixin, Frontdesk, blueprints, create_app
 from app.accounts.account import ServiceBase
 from app.auth.settings import AuthSettings
-from app.core.db.migrations import MIGRATION_LOCK
+from app.core.db.migrations import MIGRATION_LOCK, _is_compared
 from app.core.db.postgres import TIMEOUT_SECONDS
 from app.core.process.folders import migrations_folder
 from config import Settings
@@ -34,6 +35,11 @@ from ..conftest import SECRET
 from ..rigs.backends import postgres_database
 from ..rigs.hosts import HostSettings
 from ..rigs.servers import checkout_environment
+
+
+def compared(accounts: str = "accounts") -> dict[str, Any]:
+    """Return options with which Alembic compares as `flask db check` does."""
+    return {"compare_type": True, "include_object": partial(_is_compared, accounts)}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -103,8 +109,21 @@ def test_migrations_match_the_models(url: str) -> None:
     service = create_app(settings)
     run(service, "upgrade")
     with connect(service) as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        context = MigrationContext.configure(connection, opts=compared())
         assert compare_metadata(context, ServiceBase.metadata) == []
+
+
+def test_index_of_an_application_is_compared_whatever_its_name_ends_in(service: Flask) -> None:
+    run(service, "upgrade")
+    with connect(service) as connection:
+        connection.exec_driver_sql("CREATE INDEX ix_accounts_id_search ON accounts (id)")
+        context = MigrationContext.configure(connection, opts=compared())
+        [(change, index)] = [
+            found
+            for found in compare_metadata(context, ServiceBase.metadata)
+            if found[0] == "remove_index"
+        ]
+        assert (change, index.name) == ("remove_index", "ix_accounts_id_search")
 
 
 class HostWithEverything(HostSettings):
@@ -132,7 +151,7 @@ def test_all_revisions_run_in_an_application(host: Flask) -> None:
     metadata = host.extensions["frontdesk"].metadata
     assert set(metadata.tables) | {"alembic_version"} == tables(host)
     with connect(host) as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        context = MigrationContext.configure(connection, opts=compared("readers"))
         assert compare_metadata(context, metadata) == []
     # The revision of the accounts is not reverted: the table belongs to the application.
     run(host, "downgrade", "0002_accounts")
@@ -218,16 +237,57 @@ def test_second_migration_waits_longer_than_the_connection_timeout(
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 def test_migration_may_take_longer_than_the_connection_timeout(service: Flask, url: str) -> None:
-    run(service, "upgrade", "0016_events")
+    run(service, "upgrade", "0023_expansions")
     first = psycopg.connect(url.replace("+psycopg", ""))
     with first, ThreadPoolExecutor() as pool:
-        first.execute("LOCK TABLE accounts IN ACCESS SHARE MODE")
+        # CREATE INDEX CONCURRENTLY waits for a transaction that can write to the table.
+        first.execute("LOCK TABLE frontdesk_notifications IN ROW EXCLUSIVE MODE")
         second = pool.submit(run, service, "upgrade")
         try:
             wait_for_another(first, WAITS_FOR_LOCK, second)
         finally:
             first.rollback()
         second.result(timeout=60)
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_migration_waits_for_a_long_query_without_blocking_requests(
+    service: Flask, url: str
+) -> None:
+    run(service, "upgrade", "0016_events")
+    url = url.replace("+psycopg", "")
+    limit = f"-c lock_timeout={int(TIMEOUT_SECONDS * 1000)}"
+    request = psycopg.connect(url, autocommit=True, options=limit)
+    report = psycopg.connect(url)
+    with request, report, ThreadPoolExecutor() as pool:
+        report.execute("SELECT count(*) FROM accounts")
+        upgraded = pool.submit(run, service, "upgrade")
+        try:
+            until = time.monotonic() + 3
+            while time.monotonic() < until:
+                request.execute("SELECT count(*) FROM accounts")
+                time.sleep(0.01)
+            assert not upgraded.done()
+        finally:
+            report.rollback()
+        upgraded.result(timeout=60)
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_interrupted_migration_of_logos_continues(service: Flask) -> None:
+    run(service, "upgrade", "0028_deliveries_by_end")
+    with connect(service) as connection:
+        # As after an interruption while the indexes are created.
+        added = "ALTER TABLE frontdesk_workspaces ADD COLUMN logo_file VARCHAR(64)"
+        connection.exec_driver_sql(added)
+        connection.exec_driver_sql(
+            "CREATE INDEX ix_frontdesk_workspaces_slug ON frontdesk_workspaces (id)"
+        )
+        connection.commit()
+    run(service, "upgrade")
+    with connect(service) as connection:
+        names = {index["name"] for index in inspect(connection).get_indexes("frontdesk_workspaces")}
+    assert {"ix_frontdesk_workspaces_logo_file", "ix_frontdesk_workspaces_slug"} <= names
 
 
 def test_failed_migration_is_rolled_back(service: Flask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,9 @@ def link_of(**core: Any) -> str:
     app.config["FRONTDESK"] = {"CORE": core}
     frontdesk: Frontdesk[Account] = Frontdesk()
     frontdesk.init_app(app, db, account_model=Account)
+    with app.app_context():
+        # An email has the language of its recipient's account.
+        db.create_all()
     return link_in(app)
 
 

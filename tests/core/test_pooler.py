@@ -1,4 +1,4 @@
-"""PgBouncer in front of PostgreSQL is detected and reported, and does not affect responses."""
+"""PgBouncer in front of PostgreSQL is detected, and does not affect responses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from flask import Flask
 from app import create_app
 from app.core.config.environment import SettingsError, load
 from app.core.db.migrations import MIGRATION_LOCK
-from app.core.db.pooler import pooler_problem
+from app.core.db.pooler import prepared_problem, shares_sessions
+from app.core.db.prepared import PreparedStatements
 from app.testing.client import Api
 from config import Settings
 
 from ..conftest import PASSWORD, SECRET, Backend, MakeApp, MakePerson, close_connections, only_on
 from ..rigs.poolers import pgbouncer
 
-SENTENCE = "through a connection pooler in transaction mode"
+TRANSACTION_MODE = "through a connection pooler in transaction mode"
+LOST_STATEMENTS = "set CORE__DATABASE_PREPARED=off"
+PREPARES_NOTHING = "this process prepares no statements"
 
 
 @pytest.fixture
@@ -35,21 +38,38 @@ def found(app: Flask) -> list[str]:
     return [finding["message"] for finding in findings if finding["check"] == "pooler"]
 
 
+def threshold(app: Flask) -> int | None:
+    """Return after how many executions the application prepares a statement."""
+    with app.app_context(), app.extensions["sqlalchemy"].engine.connect() as connection:
+        number: int | None = connection.connection.driver_connection.prepare_threshold
+        return number
+
+
 @only_on("postgresql")
-@pytest.mark.parametrize("pooled", ["transaction"], indirect=True)
-def test_transaction_mode_is_reported_at_startup_and_by_the_doctor(
+@pytest.mark.parametrize("pooled", ["session", "transaction"], indirect=True)
+def test_process_behind_a_pooler_prepares_nothing_and_logs_one_warning(
     make_app: MakeApp, pooled: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = make_app(CORE__DATABASE_URL=pooled)
-    assert capsys.readouterr().err.count(SENTENCE) == 1
-    [message] = found(app)
-    assert SENTENCE in message
-    assert "pool_mode = session" in message
+    for _ in range(2):
+        assert threshold(app) is None
+        close_connections(app)
+    assert capsys.readouterr().err.count(PREPARES_NOTHING) == 1
+
+
+@only_on("postgresql")
+@pytest.mark.parametrize(("mode", "prepares"), [("auto", True), ("on", True), ("off", False)])
+def test_setting_decides_whether_direct_connections_prepare(
+    make_app: MakeApp, mode: str, prepares: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = make_app(CORE__DATABASE_PREPARED=mode)
+    assert (threshold(app) is not None) == prepares
+    assert PREPARES_NOTHING not in capsys.readouterr().err
 
 
 @only_on("postgresql")
 @pytest.mark.parametrize("pooled", ["transaction"], indirect=True)
-def test_transaction_mode_stops_a_strict_startup(
+def test_pooler_that_loses_prepared_statements_stops_a_strict_startup(
     pooled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {
@@ -60,27 +80,62 @@ def test_transaction_mode_stops_a_strict_startup(
         "FIRST_SUPERUSER_PASSWORD": PASSWORD,
     }.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError, match=SENTENCE):
+    create_app(load(Settings))
+    monkeypatch.setenv("CORE__DATABASE_PREPARED", "on")
+    with pytest.raises(SettingsError, match=LOST_STATEMENTS):
         create_app(load(Settings))
 
 
 @only_on("postgresql")
 @pytest.mark.parametrize("pooled", ["transaction"], indirect=True)
-def test_migrations_refuse_transaction_mode_and_leave_no_lock(
-    make_app: MakeApp, pooled: str, capsys: pytest.CaptureFixture[str]
+def test_lost_statement_switches_preparing_off_and_repeats_the_request(
+    make_app: MakeApp, pooled: str, person: MakePerson, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    result = make_app(CORE__DATABASE_URL=pooled).test_cli_runner().invoke(args=["db", "upgrade"])
+    ada = person("ada")
+    app = make_app(CORE__DATABASE_URL=pooled, CORE__DATABASE_PREPARED="on")
+    other = make_app(CORE__DATABASE_URL=pooled, CORE__DATABASE_PREPARED="off")
+    api = Api(app, token=ada.token())
+    with other.app_context(), other.extensions["sqlalchemy"].engine.connect() as connection:
+        blocker = connection.execution_options(isolation_level="READ COMMITTED")
+        for _ in range(10):
+            api.get("/account")
+            # The transaction keeps the backend that the request has used.
+            with blocker.begin():
+                blocker.exec_driver_sql("SELECT 1")
+                api.get("/account")
+    assert threshold(app) is None
+    assert capsys.readouterr().err.count(PREPARES_NOTHING) >= 1
+
+
+@only_on("postgresql")
+@pytest.mark.parametrize("pooled", ["transaction"], indirect=True)
+def test_migrations_need_a_direct_url_in_transaction_mode_and_leave_no_lock(
+    make_app: MakeApp, pooled: str, backend: Backend, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = make_app(CORE__DATABASE_URL=pooled)
+    [message] = found(app)
+    assert TRANSACTION_MODE in message
+    result = app.test_cli_runner().invoke(args=["db", "upgrade"])
     assert result.exit_code == 1
-    assert "connect to PostgreSQL directly. Migrations hold a lock" in capsys.readouterr().err
+    assert "set CORE__DATABASE_DIRECT_URL to" in capsys.readouterr().err
+    direct = make_app(CORE__DATABASE_URL=pooled, CORE__DATABASE_DIRECT_URL=backend.database_url)
+    assert found(direct) == []
+    assert direct.test_cli_runner().invoke(args=["db", "upgrade"]).exit_code == 0
     # Other tests migrate other databases of the same server.
     locks = sa.text(
         "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database"
         " WHERE locktype = 'advisory' AND objid = :key AND datname = current_database()"
     )
-    direct = make_app()
     with direct.app_context(), direct.extensions["sqlalchemy"].engine.connect() as connection:
         # pg_locks shows the lower half of the key.
         assert connection.scalar(locks, {"key": MIGRATION_LOCK % 2**32}) == 0
+
+
+@only_on("postgresql")
+@pytest.mark.parametrize("pooled", ["transaction"], indirect=True)
+def test_direct_url_through_the_pooler_is_reported(make_app: MakeApp, pooled: str) -> None:
+    [message] = found(make_app(CORE__DATABASE_URL=pooled, CORE__DATABASE_DIRECT_URL=pooled))
+    assert TRANSACTION_MODE in message
 
 
 @only_on("postgresql")
@@ -96,15 +151,17 @@ def test_session_mode_is_not_reported(
     make_app: MakeApp, pooled: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = make_app(CORE__DATABASE_URL=pooled)
-    assert SENTENCE not in capsys.readouterr().err
+    assert TRANSACTION_MODE not in capsys.readouterr().err
     assert found(app) == []
+    assert found(make_app(CORE__DATABASE_URL=pooled, CORE__DATABASE_PREPARED="on")) == []
 
 
 @only_on("postgresql")
 def test_direct_connections_are_not_reported(make_app: MakeApp, backend: Backend) -> None:
     assert found(make_app()) == []
     engine = sa.create_engine("postgresql+psycopg://unknown@127.0.0.1:1/none")
-    assert pooler_problem(engine) is None
+    assert prepared_problem(engine) is None
+    assert not shares_sessions(engine)
 
 
 @only_on("postgresql")
@@ -153,4 +210,15 @@ def test_sessions_are_in_utc_through_a_pooler(
     app = make_app(CORE__DATABASE_URL=pooled)
     with app.app_context(), app.extensions["sqlalchemy"].engine.connect() as connection:
         assert connection.exec_driver_sql("SHOW timezone").scalar_one() == "UTC"
-        assert connection.connection.driver_connection.prepare_threshold is None
+
+
+def test_switched_off_preparing_stays_off_after_a_search() -> None:
+    class Connection:
+        prepare_threshold: int | None = 5
+
+    connection, prepared = Connection(), PreparedStatements("auto")
+    prepared.add(connection, is_pooled=False)
+    before, connection.prepare_threshold = connection.prepare_threshold, None
+    prepared.switch_off("Another connection lost its statements")
+    prepared.restore(connection, before)
+    assert connection.prepare_threshold is None

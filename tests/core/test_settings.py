@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy import create_engine
 
 from app import create_app
 from app.auth.settings import AuthSettings
@@ -97,13 +98,22 @@ def test_application_can_pass_any_object_with_the_names() -> None:
         ("CORE__CORS_ORIGINS", "[oops"),
         ("CORE__DATABASE_URL", "mysql://root:hunter2@db/x"),
         ("CORE__DATABASE_URL", "hunter2"),
+        ("CORE__DATABASE_URL", "postgresql://u:hunter2@h:port/d"),
+        ("CORE__DATABASE_URL", "postgresql://u:hunter2@h1:1,h2:port/d"),
+        ("CORE__DATABASE_URL", "postgresql://u:hunter2@h1,h2/d?port=5432"),
+        ("CORE__DATABASE_URL", "postgresql://u:hunter2@[::1],[::2]/d?port=5432"),
+        ("CORE__DATABASE_URL", "postgresql://u:hunter2@[fe80::1%eth0],h2/d"),
+        ("CORE__DATABASE_DIRECT_URL", "sqlite:///hunter2.db"),
+        ("CORE__DATABASE_PREPARED", "perhaps"),
         ("CORE__EMAILS_ENABLED", "perhaps"),
         ("CORE__KEYSTORE", "paper"),
         ("CORE__NO_SUCH_THING", "1"),
         ("CORE__REDIS_URL", "sentinel://:hunter2@h:26379/mymaster"),
-        ("CORE__REDIS_URL", "redis+sentinel://:hunter2@h:26379/mymaster/0"),
-        ("CORE__REDIS_URL", "redis+cluster://:hunter2@h:6379/0"),
+        ("CORE__REDIS_URL", "redis+sentinel://:hunter2@h:26379/0"),
+        ("CORE__REDIS_URL", "redis+cluster://:hunter2@h:6379/1"),
         ("CORE__REDIS_URL", "valkey://:hunter2@h:6379/0"),
+        ("CORE__CELERY_BROKER_URL", "sentinel://:hunter2@h:26379/mymaster"),
+        ("CORE__CELERY_BROKER_URL", "redis+cluster://:hunter2@h:6379"),
         ("CORE__REDIS_URL", "hunter2:6379"),
         ("MAIL_PORT", "smtp"),
         ("NOTIFICATIONS__TYPO", "1"),
@@ -129,6 +139,57 @@ def test_all_wrong_settings_are_reported_together(monkeypatch: pytest.MonkeyPatc
 def test_every_postgresql_scheme_uses_psycopg(scheme: str) -> None:
     core = CoreSettings.model_validate({"DATABASE_URL": f"{scheme}://u:p@h/d"})
     assert core.DATABASE_URL.get_secret_value() == "postgresql+psycopg://u:p@h/d"
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("postgresql://u:p@h1:1,h2:2/d", "postgresql+psycopg://u:p@/d?host=h1:1&host=h2:2"),
+        (
+            "postgresql://h1,h2/d?target_session_attrs=read-write",
+            "postgresql+psycopg:///d?target_session_attrs=read-write&host=h1&host=h2",
+        ),
+        ("postgresql://u:a,b@h/d", "postgresql+psycopg://u:a,b@h/d"),
+        ("postgresql://u:a,b/c@h/d", "postgresql+psycopg://u:a,b/c@h/d"),
+        ("postgresql://u:1,b?c@h/d", "postgresql+psycopg://u:1,b?c@h/d"),
+        ("postgresql://u:a,b/c@h1,h2/d", "postgresql+psycopg://u:a,b/c@/d?host=h1&host=h2"),
+        (
+            "postgresql://u@h1,h2?target_session_attrs=read-write",
+            "postgresql+psycopg://u@/?target_session_attrs=read-write&host=h1&host=h2",
+        ),
+        (
+            "postgresql://u@h1,h2/d?application_name=a@b,c",
+            "postgresql+psycopg://u@/d?application_name=a@b,c&host=h1&host=h2",
+        ),
+        ("postgresql://u@[::1]:1,h2/d", "postgresql+psycopg://u@/d?host=::1,h2&port=1,"),
+        ("postgresql://[::1],[::2]/d", "postgresql+psycopg:///d?host=::1,::2&port=,"),
+    ],
+)
+def test_database_url_can_have_several_hosts(given: str, read: str) -> None:
+    core = CoreSettings.model_validate({"DATABASE_URL": given, "DATABASE_DIRECT_URL": given})
+    assert core.DATABASE_URL.get_secret_value() == read
+    assert core.DATABASE_DIRECT_URL == core.DATABASE_URL
+
+
+@pytest.mark.parametrize(
+    ("given", "host", "port"),
+    [
+        ("u:a,b/c@h1:1,h2/d", "h1,h2", "1,"),
+        ("u:a,b/c@[::1]:1,[::2]:2,h3/d", "::1,::2,h3", "1,2,"),
+        ("u:a,b/c@[::1],[::2]/d", "::1,::2", ","),
+    ],
+)
+def test_driver_gets_all_hosts_of_a_list(given: str, host: str, port: str) -> None:
+    core = CoreSettings.model_validate({"DATABASE_URL": f"postgresql://{given}"})
+    engine = create_engine(core.DATABASE_URL.get_secret_value())
+    [_, options] = engine.dialect.create_connect_args(engine.url)
+    read = [options[name] for name in ("user", "password", "dbname", "host", "port")]
+    assert read == ["u", "a,b/c", "d", host, port]
+
+
+def test_file_of_sqlite_can_have_a_comma() -> None:
+    core = CoreSettings.model_validate({"DATABASE_URL": "sqlite:///data@h1,h2/d"})
+    assert core.DATABASE_URL.get_secret_value() == "sqlite:///data@h1,h2/d"
 
 
 def test_settings_are_read_from_a_dotenv(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,7 +62,9 @@ def test_requested_deletion_signs_out_and_blocks_sign_in(
     rejected = log_in(api, ADA, PASSWORD, 400)
     assert (rejected.detail, rejected.json["code"]) == ("Inactive account", "account_deleting")
     assert log_in(api, ADA, "wrong", 400).json["code"] == "incorrect_credentials"
-    assert "http://localhost:3000/keep-account?token=" in mails.last(ADA).text
+    text = mails.last(ADA).text
+    assert "http://localhost:3000/keep-account?token=" in text
+    assert re.search(r"deleted on \d+ [A-Z][a-z]{2} \d{4}\.", text)
 
 
 def test_emailed_link_restores_the_account_and_can_be_opened_twice(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -19,10 +20,15 @@ from app.delivery.worker.worker import Worker
 from app.exports.making import MAKE_EXPORTS
 from app.exports.service import Exports
 from app.extension.frontdesk import Frontdesk
+from app.notifications.receivers import Audience
+from app.notifications.sent import SentNotifications
+from app.profiles.logos import WorkspaceLogos
 from app.storage import LocalFileStore, StorageUnavailable
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox, ManualEngine
+from app.workspaces.members import Members
+from app.workspaces.service import Workspaces
 
 from ..cli.test_command_line import run
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
@@ -96,7 +102,12 @@ def test_export_has_the_data_of_every_feature(
     with app.app_context():
         Frontdesk().notify("To all", "One.", channels=["inapp", "email"], sender=ada.id)
         Frontdesk().notify("To Ada", "Two.", channels=["inapp"], receivers=[ada.id])
+    with app.app_context():
+        workspace = service(Workspaces).get(slug)
+        owner = service(Members).get(workspace.id, ada.id).member
+        service(WorkspaceLogos).set(owner, BytesIO(plain("PNG")))
     archive = fetch(api)
+    assert opened_picture(archive.read(f"logo-{slug}.jpg")).size
     profile = document(archive, "profile.json")
     assert (profile["first_name"], profile["motto"]) == (ADA["first_name"], "slowly")
     avatar = next(name for name in archive.namelist() if name.startswith("avatar."))
@@ -321,6 +332,24 @@ def test_rows_are_read_in_pages(
     titles = [f"No {number}" for number in range(31)]
     assert [row["title"] for row in lines(archive, "inbox.jsonl")] == titles
     assert [row["title"] for row in lines(archive, "deliveries.jsonl")] == titles
+
+
+def test_personal_broadcast_has_the_values_of_the_account(
+    app: Flask, ada: Person, person: MakePerson, fetch: Fetch
+) -> None:
+    ada.api().post("/profiles", json=ADA)
+    text: Any = {"title": "For {{ first_name|you }}", "message": "{{ email }}"}
+    with app.app_context():
+        to, sent = Audience(ids=[ada.id]), service(SentNotifications)
+        data: Any = {**text, "channels": ["inapp", "email"]}
+        sent.send(person("boss").id, data, to, is_personal=True)
+        Frontdesk().notify(**text, channels=["email"], receivers=[ada.id])
+    rows = lines(fetch(ada.api()), "deliveries.jsonl")
+    assert [(row["title"], row["message"]) for row in rows] == [
+        (f"For {ADA['first_name']}", ada.email),
+        (text["title"], text["message"]),
+    ]
+    assert "is_personal" not in rows[0]
 
 
 def test_invitations_are_only_exported_for_verified_emails(

@@ -18,6 +18,9 @@ from app.testing.people import make_person
 from ..rigs.hosts import HostSettings
 
 FRONTDESK_TABLES = {
+    "frontdesk_account_deletions",
+    "frontdesk_account_notes",
+    "frontdesk_broadcast_drafts",
     "frontdesk_deliveries",
     "frontdesk_email_changes",
     "frontdesk_events",
@@ -27,12 +30,14 @@ FRONTDESK_TABLES = {
     "frontdesk_inbox",
     "frontdesk_installation",
     "frontdesk_invitations",
-    "frontdesk_account_deletions",
     "frontdesk_keystore_entries",
     "frontdesk_notifications",
     "frontdesk_outgoing_messages",
     "frontdesk_profiles",
     "frontdesk_saved_filters",
+    "frontdesk_segments",
+    "frontdesk_shared_broadcasts",
+    "frontdesk_shared_items",
     "frontdesk_workspace_members",
     "frontdesk_workspaces",
 }

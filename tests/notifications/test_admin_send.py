@@ -205,7 +205,9 @@ def test_repeated_channel_sends_once(admin: Api, ada: Person, app: Flask) -> Non
     channels = ["inapp", "email", "email", "inapp"]
     sent = admin.post(PATH, 201, json=body(channels=channels)).json
     assert sent["channels"] == ["inapp", "email"]
-    assert stored(app) == (1, 2, 2)
+    notifications, _, deliveries = stored(app)
+    assert (notifications, deliveries) == (1, 2)
+    assert len(ada.api().get("/notifications").json) == 1
 
 
 def test_authorization_precedes_validation(ada: Person, api: Api) -> None:

@@ -118,7 +118,9 @@ def options_for(url: str, backend: Backend, make_web_app: MakeWebApp) -> dict[st
     return options
 
 
-@pytest.mark.parametrize("url", ["redis://127.0.0.1", "rediss://127.0.0.1", "sentinel://127.0.0.1"])
+@pytest.mark.parametrize(
+    "url", ["redis://127.0.0.1", "rediss://127.0.0.1", "redis+sentinel://127.0.0.1/mymaster"]
+)
 def test_redis_options_have_timeouts_and_no_acknowledgements(
     backend: Backend, make_web_app: MakeWebApp, url: str
 ) -> None:
@@ -127,6 +129,21 @@ def test_redis_options_have_timeouts_and_no_acknowledgements(
     assert all(0 < options[name] <= 10 for name in waits)
     # With acknowledgements, one worker in seven exited after the loss of Redis.
     assert options["ack_emulation"] is False
+
+
+def test_sentinel_url_becomes_the_settings_of_celery(
+    backend: Backend, make_web_app: MakeWebApp
+) -> None:
+    url = "rediss+sentinel://ada:a%2Fb@h:1,g/mymaster/3?sentinel_password=c&ssl_ca_certs=/ca"
+    settings = {"CORE__DATABASE_URL": backend.database_url, "CORE__CELERY_BROKER_URL": url}
+    conf = celery_of(make_web_app(settings)).conf
+    assert conf.broker_url == "sentinel://ada:a%2Fb@h:1/3;sentinel://ada:a%2Fb@g:26379/3"
+    assert conf.broker_use_ssl == {"ssl_ca_certs": "/ca", "ssl_cert_reqs": "required"}
+    options = conf.broker_transport_options
+    assert options["master_name"] == "mymaster"
+    assert {"password": "c", "ssl": True, "ssl_ca_certs": "/ca"}.items() <= options[
+        "sentinel_kwargs"
+    ].items()
 
 
 @pytest.mark.parametrize("url", ["amqp://127.0.0.1", "pyamqp://127.0.0.1", "amqps://127.0.0.1"])
@@ -158,3 +175,7 @@ def test_worker_without_a_broker_names_the_setting(backend: Backend, tmp_path: P
     process = installation.start("celery", "-A", "wsgi:celery", "worker")
     assert process.wait(60) != 0
     installation.engine.dispose()
+
+
+def test_celery_reads_the_url_of_a_unix_socket(backend: Backend, make_web_app: MakeWebApp) -> None:
+    assert options_for("redis+socket:///run/redis.sock", backend, make_web_app) is not None

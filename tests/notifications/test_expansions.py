@@ -12,6 +12,7 @@ from flask import Flask
 from sqlalchemy import func, select, text
 
 from app import Audience, Frontdesk
+from app.accounts.service import Accounts
 from app.core.context import current_frontdesk, service
 from app.core.db.transaction import transaction
 from app.delivery.outbox.enqueue import Outbox
@@ -347,12 +348,20 @@ def test_prune_keeps_a_broadcast_that_expands(
 
 
 @pytest.mark.parametrize("is_large", [False, True], ids=["inline", "expanded"])
-def test_audience_is_chosen_by_status_role_and_workspace(
+def test_audience_is_chosen_by_its_conditions(
     backend: Backend, make_app: MakeApp, engine: ManualEngine, person: MakePerson, is_large: bool
 ) -> None:
     app = make_app(NOTIFICATIONS__INLINE_RECEIVERS="1" if is_large else "100")
     active = [person(f"a{number}", role="admin") for number in range(3)]
     inactive = [person(f"i{number}", status="inactive") for number in range(3)]
+    with app.app_context(), transaction(current_frontdesk.session):
+        for each, locale in zip([*active, inactive[0]], ["de", "de-AT", "den", "de"], strict=True):
+            account: Any = service(Accounts).by_id(each.id)
+            account.locale = locale
+            if locale == "de-AT":
+                account.email_unverified_since = current_frontdesk.clock.now()
+            if locale == "den":
+                account.status, account.suspended_until = "suspended", account.created_at
     with app.app_context():
         workspace = service(Workspaces).create_common("Office", "office").id
         for each, status in zip([*active, inactive[0]], ["active"] * 3 + ["invited"], strict=True):
@@ -372,6 +381,11 @@ def test_audience_is_chosen_by_status_role_and_workspace(
         (Audience(workspace=workspace, ids=[active[0].id, active[1].id, inactive[0].id]),
          active[:2]),
         (Audience(status="active", role="user"), []),
+        (Audience(active=True), active),
+        (Audience(active=False), inactive),
+        (Audience(active=True, verified=True), [active[0], active[2]]),
+        (Audience(verified=False), [active[1]]),
+        (Audience(active=True, language="de"), active[:2]),
         (Audience(), [*active, *inactive]),
     ]:  # fmt: skip
         with app.app_context():
@@ -379,7 +393,7 @@ def test_audience_is_chosen_by_status_role_and_workspace(
             assert sent.notification is not None
             assert sent.notification.receivers == len(expected), audience
             notification_id = sent.notification.id
-        is_expanded = is_large and bool(expected)
+        is_expanded = is_large and len(expected) > 1
         assert row_counts(app)[-1] == is_expanded
         engine.deliver()
         with app.app_context():

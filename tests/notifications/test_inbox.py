@@ -148,9 +148,9 @@ def test_items_are_filtered_by_read_state(inbox: Api, notify: Send) -> None:
 
 
 def test_mark_takes_the_notification_id_and_get_the_item_id(
-    inbox: Api, bob: Person, notify: Send
+    inbox: Api, ada: Person, bob: Person, notify: Send
 ) -> None:
-    notify("to both")
+    notify("to both", receivers=[ada.id, bob.id])
     notification_id = notify("to both again")
     item, _ = inbox.get("/notifications").json
     assert item["id"] != notification_id

@@ -146,6 +146,48 @@ def test_visibility_is_checked_in_the_query_of_the_profile(
     assert len(queries) == 2  # the account of the token, and the profile
 
 
+HIDING = {
+    "private": {"PROFILES__VISIBILITY": "private"},
+    "public fields": {"PROFILES__PUBLIC_FIELDS": '["city"]'},
+}
+
+
+@pytest.mark.parametrize("visibility", HIDING.values(), ids=HIDING)
+def test_search_of_members_finds_no_hidden_names(
+    app: Flask, ada: Person, bob: Person, person: MakePerson
+) -> None:
+    boss = person("boss", role="admin")
+    for other in (bob, boss):
+        make_member(app, "ada", other)
+    for reader, found in ((bob, []), (boss, [ada.email])):
+        members = reader.api().get(f"/workspaces/ada/members?search={ADA['last_name']}").json
+        assert [each["email"] for each in members] == found, reader.email
+    by_email = bob.api().get(f"/workspaces/ada/members?search={ada.email}").json
+    assert [each["email"] for each in by_email] == [ada.email]
+
+
+@set_to("everyone", PROFILES__PUBLIC_FIELDS='["first_name"]')
+def test_search_of_members_finds_public_names_only(app: Flask, ada: Person, bob: Person) -> None:
+    ada.api().put("/profiles", json={"first_name": "Augusta"})
+    make_member(app, "ada", bob)
+    found = [
+        len(bob.api().get(f"/workspaces/ada/members?search={name}").json)
+        for name in ("Augusta", ADA["last_name"])
+    ]
+    assert found == [1, 0]
+
+
+@set_to("workspaces")
+def test_search_of_members_finds_no_name_of_an_inactive_member(
+    app: Flask, ada: Person, bob: Person
+) -> None:
+    make_member(app, "bob", ada)
+    found = f"/workspaces/bob/members?search={ADA['last_name']}"
+    assert len(bob.api().get(found).json) == 1
+    make_member(app, "bob", ada, "suspended")
+    assert bob.api().get(found).json == []
+
+
 def test_invalid_visibility_stops_the_start(make_app: MakeApp) -> None:
     with pytest.raises(SettingsError, match="PROFILES__VISIBILITY"):
         make_app(PROFILES__VISIBILITY="workspace")

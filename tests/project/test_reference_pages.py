@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 
 import app.auth.mfa.models  # noqa: F401 - its tables are only mapped when MFA is on.
 from app.core.config.settings import CoreSettings
 from app.core.db import pooler
 from app.core.db.base import Base
+from app.core.web import repeats
 from app.notifications.expansions import RANGE_SIZE
 from app.notifications.settings import NotificationsSettings
 
@@ -34,10 +34,13 @@ def test_scalability_page_states_the_defaults_and_limits_of_the_code() -> None:
     assert f"`NOTIFICATIONS__INLINE_RECEIVERS` at {inline:,}" in page
     assert f"in ranges of {RANGE_SIZE:,} recipients" in page
     assert f"80 web processes with pools of {pool} open at most {80 * pool:,}" in page
-    # The code rejects the transaction mode of PgBouncer.
-    assert "set pool_mode = session" in inspect.getsource(pooler)
-    assert "pool_mode = session" in page
-    assert "Transaction mode is not supported" in page
+    # Migrations need a direct URL in PgBouncer's transaction mode.
+    assert "set CORE__DATABASE_DIRECT_URL" in pooler.TRANSACTION_MODE
+    assert "pool_mode = transaction" in page
+    assert "`CORE__DATABASE_DIRECT_URL` to PostgreSQL itself" in page
+    assert repeats.REPEATS == 5
+    assert "at most five times" in page
+    assert f"grows from {repeats.PAUSE_SECONDS * 1000:.0f} ms" in page
 
 
 def test_no_page_says_that_there_are_no_refresh_tokens() -> None:

@@ -49,6 +49,8 @@ def test_wheel_contains_migrations_and_templates(wheel: Path) -> None:
         }
         assert expected
         assert {f"flask_frontdesk/{path.relative_to(ROOT)}" for path in expected} <= names
+    catalogs = (ROOT / "app").rglob("*.po")
+    assert {f"flask_frontdesk/{path.relative_to(ROOT / 'app')}" for path in catalogs} <= names
     assert "flask_frontdesk/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert any(name.endswith(".dist-info/sboms/frontdesk.cdx.json") for name in names)

@@ -18,6 +18,8 @@ from sqlalchemy import Engine
 from app.core.db.postgres import TimeoutConnection
 
 _MAX_IDLE_CONNECTIONS = 4
+# The driver's default.
+PREPARE_THRESHOLD = 5
 
 # By the dialect's name. A dialect queries its server's properties at the first connection, which
 # these engines have already opened.
@@ -75,4 +77,5 @@ def _reset(connection: TimeoutConnection) -> bool:
         return False
     connection.autocommit = False
     connection.timeout_seconds = TimeoutConnection.timeout_seconds
+    connection.prepare_threshold = PREPARE_THRESHOLD
     return True

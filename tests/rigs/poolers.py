@@ -17,7 +17,7 @@ from .backends import free_port, missing, wait_for_port
 # No setting for time zones or prepared statements, as in Debian's configuration.
 _SETTINGS = """
 [databases]
-* = host={host} port={server} user={user}
+* = host={host} port={server} user={user}{password}
 
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -53,6 +53,7 @@ def pgbouncer(database_url: str, mode: str) -> Iterator[str]:
                 host=url.host,
                 server=url.port or 5432,
                 user=url.username,
+                password=f" password={url.password}" if url.password else "",
                 port=port,
                 mode=mode,
                 size=size,
@@ -67,5 +68,6 @@ def pgbouncer(database_url: str, mode: str) -> Iterator[str]:
             through = url.set(host="127.0.0.1", port=port)
             yield through.render_as_string(hide_password=False)
         finally:
-            process.terminate()
+            # Since PgBouncer 1.23, SIGTERM waits until all clients have disconnected.
+            process.kill()
             process.wait(timeout=10)

@@ -94,12 +94,7 @@ class Proxy:
 def proxy(kind: str, service: int, folder: Path, second: int | None = None) -> Iterator[Proxy]:
     """Run `nginx`, `haproxy` or `caddy` in front of the service at port `service`; `second` enables
     the second server, which is a comment in the configuration."""
-    if shutil.which(kind) is None:
-        missing(f"{kind} is not installed")
-    folder.mkdir()
-    port = free_port()
-    certificate(folder)
-    command = _PREPARED[kind](port, service, folder, second)
+    port, command = prepare(kind, service, folder, second)
     # Caddy saves its configuration in XDG_CONFIG_HOME.
     environment = bare_environment(XDG_CONFIG_HOME=str(folder))
     with (folder / "log").open("w") as log:
@@ -110,6 +105,18 @@ def proxy(kind: str, service: int, folder: Path, second: int | None = None) -> I
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+def prepare(
+    kind: str, service: int, folder: Path, second: int | None = None
+) -> tuple[int, list[str]]:
+    """Write the proxy's configuration and certificate; return its port and command."""
+    if shutil.which(kind) is None:
+        missing(f"{kind} is not installed")
+    folder.mkdir()
+    port = free_port()
+    certificate(folder)
+    return port, _PREPARED[kind](port, service, folder, second)
 
 
 def certificate(folder: Path) -> None:

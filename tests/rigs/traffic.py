@@ -22,6 +22,8 @@ from ..conftest import PASSWORD, SECRET, close_connections, migrate
 OWNER = "ledger"
 # No response: the connection was refused or broke.
 NO_RESPONSE = 0
+# A 503 without the header Retry-After.
+NO_RETRY_AFTER = -503
 
 
 @dataclass
@@ -30,6 +32,39 @@ class Entry:
     status: int
     seconds: float
     at: float
+
+
+def send(
+    connection: http.client.HTTPConnection,
+    method: str,
+    path: str,
+    json_body: Any = None,
+    form: dict[str, str] | None = None,
+    token: str | None = None,
+    headers: dict[str, str] | None = None,
+) -> tuple[int, Any]:
+    """Send a request and close the connection; return status and body, or `NO_RESPONSE`."""
+    headers = dict(headers or {})
+    body: bytes | None = None
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    if json_body is not None:
+        body = json.dumps(json_body).encode()
+        headers["Content-Type"] = "application/json"
+    elif form is not None:
+        body = urlencode(form).encode()
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    try:
+        connection.request(method, f"/api/v1{path}", body, headers)
+        response = connection.getresponse()
+        content = response.read()
+        if response.status == 503 and response.headers["Retry-After"] is None:
+            return NO_RETRY_AFTER, None
+        return response.status, json.loads(content or b"null")
+    except (OSError, http.client.HTTPException):
+        return NO_RESPONSE, None
+    finally:
+        connection.close()
 
 
 @dataclass
@@ -41,26 +76,9 @@ class Client:
         self, method: str, path: str, json_body: Any = None, form: dict[str, str] | None = None
     ) -> tuple[int, Any]:
         """Send a request over a new connection; return status and body, or `NO_RESPONSE`."""
-        headers = {"X-Owner": OWNER}
-        body: bytes | None = None
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
-        if json_body is not None:
-            body = json.dumps(json_body).encode()
-            headers["Content-Type"] = "application/json"
-        elif form is not None:
-            body = urlencode(form).encode()
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=15)
-        try:
-            connection.request(method, f"/api/v1{path}", body, headers)
-            answer = connection.getresponse()
-            content = answer.read()
-            return answer.status, json.loads(content or b"null")
-        except (OSError, http.client.HTTPException):
-            return NO_RESPONSE, None
-        finally:
-            connection.close()
+        headers = {"X-Owner": OWNER}
+        return send(connection, method, path, json_body, form, self.token, headers)
 
     def sign_in(self, email: str, password: str) -> Client:
         status, body = self.ask("POST", "/login", form={"username": email, "password": password})

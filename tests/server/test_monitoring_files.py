@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from app.core.db.replica import Replica
 from app.testing.client import Api
 
-from ..conftest import MakeApp, MakePerson, only_on
+from ..conftest import Backend, MakeApp, MakePerson, only_on
 from ..rigs.backends import missing
 from ..rigs.servers import ROOT
 
@@ -78,12 +80,19 @@ def test_panels_do_not_overlap_and_use_the_selected_data_source() -> None:
 
 @only_on("postgresql")
 def test_service_exports_every_metric_of_alerts_and_panels(
-    make_app: MakeApp, person: MakePerson
+    make_app: MakeApp, person: MakePerson, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = make_app(CORE__METRICS_ENABLED="true", CORE__EMAILS_ENABLED="false")
+    monkeypatch.setattr(Replica, "lag", lambda self: 1.0)
+    app = make_app(
+        CORE__METRICS_ENABLED="true",
+        CORE__EMAILS_ENABLED="false",
+        # The server is no standby, so lists are read from the primary.
+        CORE__DATABASE_READ_URL=backend.database_url,
+    )
     boss = person("boss", into=app, role="admin").api()
     data: dict[str, Any] = {"title": "x", "message": "y", "channels": ["inapp", "email"]}
     boss.post("/admin/notifications/", 201, json={"data": data})
+    boss.get("/notifications/")
     Api(app).get("/health")
     exported: dict[str, set[str]] = {}
     for name, labels in METRIC.findall(app.test_client().get("/metrics").get_data(as_text=True)):

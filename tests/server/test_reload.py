@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import SECRET
+from ..conftest import PASSWORD, SECRET
 from ..rigs.backends import postgres_database
+from ..rigs.breaches import Breached, breached_passwords
+from ..rigs.processes import within
 from ..rigs.servers import ROOT, SERVERS, Server, gunicorn_server
 from ..rigs.traffic import Client, migrate_with_accounts, sign_in_clients, stored_titles, traffic
 
@@ -32,12 +34,20 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def server(kind: str, url: str, tmp_path: Path) -> Iterator[Server]:
+def breached() -> Iterator[Breached]:
+    with breached_passwords() as state:
+        yield state
+
+
+@pytest.fixture
+def server(kind: str, url: str, breached: Breached, tmp_path: Path) -> Iterator[Server]:
     """A server with two workers that share a keystore, without a secret in the settings."""
     settings = {
         "CORE__DATABASE_URL": url,
         "CORE__KEYSTORE": "database",
         "AUTH__RATE_LIMITS_ENABLED": "false",
+        "AUTH__BREACHED_PASSWORDS": "refuse",
+        "AUTH__BREACHED_PASSWORDS_URL": breached.url,
         # The traffic of the tests comes from one IP address.
         "TASKS__CREATE_LIMIT": "1000000 per minute",
         "WEB_CONCURRENCY": "2",
@@ -95,21 +105,20 @@ def test_reload_keeps_connections_of_slow_clients(server: Server) -> None:
         assert set().union(*responses) == {b"HTTP/1.1 200"}
 
 
-def test_stop_completes_running_requests(server: Server) -> None:
-    """The server receives SIGTERM while it checks passwords."""
-    form = {"username": "unknown@example.com", "password": "wrong"}
-    started = threading.Barrier(4)
+def test_stop_completes_running_requests(server: Server, breached: Breached) -> None:
+    """The server receives SIGTERM while it waits for the service that knows breached passwords."""
+    breached.seconds = 0.5
+    boss = Client(server.port).sign_in("boss@example.com", PASSWORD)
 
-    def sign_in(_: int) -> int:
-        started.wait()
-        return Client(server.port).ask("POST", "/login", form=form)[0]
+    def create_account(number: int) -> int:
+        account = {"email": f"{server.port}-{number}@example.com", "password": "a quiet otter"}
+        return boss.ask("POST", "/admin/accounts", account)[0]
 
     with ThreadPoolExecutor(3) as pool:
-        responses = pool.map(sign_in, range(3))
-        started.wait()
-        time.sleep(0.3)
+        responses = pool.map(create_account, range(3))
+        within(30, lambda: len(breached.asked) == 3)
         server.send(signal.SIGTERM)
-        assert set(responses) == {400}
+        assert set(responses) == {201}
     assert server.process.wait(timeout=30) == 0
 
 

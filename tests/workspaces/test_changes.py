@@ -100,3 +100,13 @@ def test_members_are_searched_by_prefix_of_the_email(api: Api, person: MakePerso
     assert [each["email"] for each in found] == ["bob@example.com", "bobby@example.com"]
     assert api.get("/workspaces/garden/members?search=%25").json == []
     assert len(api.get("/workspaces/garden/members?search=bob&limit=1").json) == 1
+
+
+def test_search_of_members_does_not_show_which_other_accounts_exist(
+    api: Api, person: MakePerson
+) -> None:
+    api.post("/workspaces/garden/members", json={"email": person("xmallory").email})
+    found = "/workspaces/garden/members?search=mallory@example.com"
+    before = api.get(found).json
+    person("mallory")
+    assert api.get(found).json == before != []

@@ -5,11 +5,13 @@ Only the email to the new address says whether that address has an account.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import delete, select
 
 from ...accounts.addresses import read_new_email
+from ...accounts.errors import EmailTaken
 from ...accounts.models import PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.context import BasicService, report_action
@@ -20,7 +22,13 @@ from ...core.types import AccountKey
 from ...delivery.mail.one_off import OwnerMail
 from ..actions import EMAIL_CHANGE_REQUESTED
 from ..caller import Caller, lock_caller
-from ..errors import EmailRefused, FreshSignInRequired, InvalidProof, ReauthenticationRequired
+from ..errors import (
+    EmailRefused,
+    FreshSignInRequired,
+    InvalidProof,
+    ReauthenticationRequired,
+    TooManyAttempts,
+)
 from ..limits import EmailChangeLimits
 from ..mails import Mails
 from ..sign_in.options import SignInOptions
@@ -62,17 +70,20 @@ class EmailChangeNotices:
         self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
     ) -> None:
         issued = self.proofs.issue(change, account)
-        proof = self.mails.confirm_email(change.new_email, issued)
+        proof = self.mails.confirm_email(change.new_email, issued, _locale_of(account))
+        # The language of the other account, which has the address.
         taken = self.mails.email_in_use(change.new_email)
         if may_mail:
             self.owner_mail.send_soon(taken if is_taken else proof)
-        self.notify_old_address(change)
+        self.notify_old_address(change, account)
 
-    def notify_old_address(self, change: EmailChange) -> None:
+    def notify_old_address(self, change: EmailChange, account: AccountLike) -> None:
         if change.is_undoable:
             token = self.proofs.undo_token(change)
             is_made = change.confirmed_at is not None
-            notice = self.mails.email_change(change.old_email, change.new_email, token, is_made)
+            notice = self.mails.email_change(
+                change.old_email, change.new_email, token, is_made, _locale_of(account)
+            )
             self.owner_mail.send_soon(notice)
 
 
@@ -119,6 +130,32 @@ class EmailChanges(BasicService):
                 raise InvalidProof
             self._complete(stored, account)
             return self.policy.admit(account, (EMAIL,), options, factor_at=factor_at)
+
+    def request_by_operator(self, account: AccountLike, email: str) -> None:
+        """Email a proof to the new address, within the rate limits. The caller has locked the
+        account; the owner confirms the change after signing in."""
+        email = self._read_free(account, email)
+        self.rules.limits.count(account.id)
+        if not self.rules.limits.may_mail(email):
+            raise TooManyAttempts(60)
+        change = self._store(account, email)
+        report_action(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
+        send = partial(self.notices.send, change, account, is_taken=False, may_mail=True)
+        after_commit(self.session, send)
+
+    def set_by_operator(self, account: AccountLike, email: str) -> None:
+        """Set a verified address and revoke all tokens. The caller has locked the account; the old
+        address can undo the change."""
+        self._complete(self._store(account, self._read_free(account, email)), account)
+
+    def _read_free(self, account: AccountLike, email: str) -> str:
+        email = read_new_email(email)
+        if email == account.email:
+            raise Invalid.about("email", "Must be another one than before.")
+        holder = self.accounts.find(email)
+        if holder is not None and holder.status != PENDING:
+            raise EmailTaken
+        return email
 
     def _check_owner(
         self, change: EmailChange, password: str | None, caller: Caller | None, ip_address: str
@@ -191,7 +228,7 @@ class EmailChanges(BasicService):
         self.accounts.change(account, email=change.new_email)
         if not self.accounts.is_email_verified(account):
             self.accounts.verify_email_of(account)
-        after_commit(self.session, lambda: self.notices.notify_old_address(change))
+        after_commit(self.session, lambda: self.notices.notify_old_address(change, account))
 
     def _reload(self, change_id: int) -> EmailChange | None:
         return self.session.get(EmailChange, change_id, populate_existing=True)
@@ -200,6 +237,12 @@ class EmailChanges(BasicService):
         account = self.accounts.by_id(change.account_id)
         made = change.confirmed_at is not None
         return None if account is None else (made, *pending(change, account).state)
+
+
+def _locale_of(account: AccountLike) -> str | None:
+    """Return the account's language, if the model has languages."""
+    locale: str | None = getattr(account, "locale", None)
+    return locale
 
 
 def free_email(session: AnySession, accounts: Accounts, email: str) -> None:

@@ -9,6 +9,7 @@ from ...core.clock import Clock
 from ...core.context import report_action
 from ...core.db.pruning import delete_rows
 from ...core.db.transaction import AnySession, execute_bulk, insert_new, lock_loaded, transaction
+from ...core.errors import NotFound
 from ...core.types import AccountKey
 from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
 from ..errors import LinkedToAnother
@@ -39,6 +40,13 @@ class Identities:
         return self.session.scalars(
             select(Identity).where(Identity.account_id == account_id).order_by(Identity.id)
         ).all()
+
+    def get(self, account_id: AccountKey, identity_id: int) -> Identity:
+        """Return a link of the account; raise NotFound."""
+        identity = self.session.get(Identity, identity_id)
+        if identity is None or identity.account_id != account_id:
+            raise NotFound
+        return identity
 
     def link(self, account: AccountLike, issuer: str, subject: str, email: str) -> bool:
         """Link an account; return False if it was linked before. Raise LinkedToAnother.
@@ -82,3 +90,10 @@ class Identities:
             removed = delete_rows(session, Identity, Identity.account_id == account.id)
             report_action(session, IDENTITY_UNLINKED, account_id=account.id)
             return removed
+
+    def unlink_one(self, identity: Identity) -> None:
+        """Delete one link within the open transaction."""
+        self.session.delete(identity)
+        report_action(
+            self.session, IDENTITY_UNLINKED, account_id=identity.account_id, issuer=identity.issuer
+        )

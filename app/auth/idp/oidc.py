@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import requests
 from authlib.integrations.base_client import OAuthError
 
+from ...core.request import note_effect
 from ...core.types import JsonObject
 from ..errors import ProviderUnavailable, SignInRefused
 from .client_auth import CODE_ERRORS, ClientRefused, TokenEndpoint
@@ -97,6 +98,8 @@ class OpenIdProvider:
             signed = {name: claims[name] for name in claims.keys() - EMAIL_CLAIMS}
             return _userinfo(known.client, token, claims["sub"]) | signed
 
+        # The provider accepts the code only once.
+        note_effect()
         return self._call(fetch)
 
     def _discovered(self) -> ProviderClient:

@@ -19,6 +19,7 @@ from ...core.db.transaction import AnySession, after_commit, release, transactio
 from ...core.errors import Invalid, Problem
 from ...core.keystore import Keystore
 from ...core.request import current_origin, rate_limit_network
+from ...core.translations import mark
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGIN_CODE_REQUESTED
@@ -139,7 +140,7 @@ class LoginCodeLimits:
 
 
 # Shown for programs that are not browsers: an attacker must not choose text in an email.
-UNKNOWN = "a device that we do not know"
+UNKNOWN = mark("a device that we do not know")
 
 
 _BROWSERS_BEGIN = "Mozilla/"
@@ -155,7 +156,7 @@ class LoginCodeMails:
         email = self.templates.to_account(
             "login_code",
             email_to,
-            "your sign-in code",
+            mark("your sign-in code"),
             code=code,
             code_minutes=self.auth.LOGIN_CODE_EXPIRE_MINUTES,
             **request_origin(),
@@ -164,7 +165,7 @@ class LoginCodeMails:
 
     def send_no_account(self, email_to: str) -> None:
         email = self.templates.to_account(
-            "login_no_account", email_to, "no account with this address", **request_origin()
+            "login_no_account", email_to, mark("no account with this address"), **request_origin()
         )
         self.one_off_mail.send_soon(email)
 
@@ -174,7 +175,7 @@ def request_origin() -> dict[str, str]:
     origin = current_origin()
     agent = origin.user_agent or ""
     label = label_of(agent) if agent.startswith(_BROWSERS_BEGIN) else None
-    return {"device": label or UNKNOWN, "address": origin.address or "an unknown address"}
+    return {"device": label or UNKNOWN, "address": origin.address or mark("an unknown address")}
 
 
 def by_mailed_code(codes: LoginCodes, failures: Failures) -> StepUpMethod:

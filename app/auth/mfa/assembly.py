@@ -21,7 +21,8 @@ from ..settings import AuthSettings
 from ..sign_in.options import PASSKEY, RECOVERY_CODE
 from ..sign_in.policy import SignInPolicy
 from ..step_up.service import StepUp
-from .apps import AppEnrollment, AuthenticatorApps
+from .app_codes import AuthenticatorApps
+from .apps import AppEnrollment
 from .authenticators import Authenticators, remove_factors
 from .devices import TrustedDevices
 from .errors import SecretUnreadable, WrongFactor

@@ -7,7 +7,7 @@ from sqlalchemy import func, select, update
 
 from ...core.db.transaction import AnySession, execute_bulk, transaction
 from ...core.types import AccountKey
-from .apps import AuthenticatorApps
+from .app_codes import AuthenticatorApps
 from .errors import SecretUnreadable
 from .models import Authenticator, RecoveryCode
 from .recovery_codes import CodeDigests

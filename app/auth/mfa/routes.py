@@ -55,11 +55,17 @@ from .policy import find_enrollee
 from .recovery_codes import RecoveryCodes
 from .sign_in import SecondStep
 
+_SECOND_STEP = """\
+# With MFA, the response to the sign-in is 403 with the code `mfa_required`, and has `mfa_token`.
+mfa_token=…
+curl "$server{finish_login}" -H "Content-Type: application/json" \\
+  -d '{"mfa_token": "'"$mfa_token"'", "otp": "123456"}'"""
 blueprint = Blueprint(
     "mfa",
     __name__,
     needs=Authenticators,
     about="Multi-factor authentication: authenticator apps, recovery codes, trusted devices",
+    flow=("Sign in with a second factor", _SECOND_STEP),
 )
 
 

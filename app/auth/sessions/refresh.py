@@ -18,6 +18,7 @@ from ...accounts.service import Accounts
 from ...core.actions import Target
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, transaction
+from ...core.translations import mark
 from ...core.types import JsonObject
 from ...delivery.mail.one_off import OwnerMail
 from ...delivery.mail.templates import Templates
@@ -150,7 +151,7 @@ class Refresh(BasicService):
 
 
 # Shown for a device with an unknown user agent.
-UNKNOWN = "a device that we do not know"
+UNKNOWN = mark("a device that we do not know")
 
 
 @dataclass(eq=False)
@@ -163,7 +164,7 @@ class SessionMails:
         return self.templates.to_account(
             "signed_out",
             email_to,
-            "we signed you out on one device",
+            mark("we signed you out on one device"),
             device=label or UNKNOWN,
-            signed_in_on=f"{since:%Y-%m-%d}",
+            signed_in_on=since.date(),
         )

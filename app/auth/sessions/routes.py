@@ -31,11 +31,18 @@ from .management import OwnSession, SessionManagement
 from .refresh import Refresh
 from .service import Sessions
 
+_REFRESH = """\
+# Sign in with the header `Prefer: refresh`: the response has `refresh_token` too.
+refresh_token=…
+curl "$server{refresh}" -d grant_type=refresh_token -d "refresh_token=$refresh_token"
+# The response has the next `access_token` and `refresh_token`.
+"""
 blueprint = Blueprint(
     "sessions",
     __name__,
     needs=Sessions,
     about="Sessions, refresh tokens and cookie sign-in",
+    flow=("Refresh an access token", _REFRESH),
     remedy="switch AUTH.SESSIONS on.",
 )
 

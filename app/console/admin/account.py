@@ -7,10 +7,12 @@ from flask import Response, request
 from sqlalchemy import select
 
 from ...accounts.models import AccountLike
+from ...accounts.notes import AccountNotes
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...administration.rules import ROOT, may_manage_roles
+from ...administration.view import AccountView
 from ...auth.caller import caller
 from ...auth.errors import NotAuthorized
 from ...auth.idp.identities import Identities
@@ -27,7 +29,7 @@ from ...profiles.models import Profile
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..links import Undo, link_to, redirect_to
 from ..pages import render_page
-from ..people import DisplayedPerson
+from ..people import DisplayedPerson, build_person
 from ..resources import ConsoleResources
 from ..texts import _
 from .accounts import AT, assignable_roles
@@ -57,12 +59,11 @@ def managed_account_page(account_id: AccountKey) -> Response:
     related = related_data(account)
     related["events"] = build_event_rows(related["events"])
     actor = caller().account
-    person = service(ConsoleResources).people.by_ids([account_id]).get(details["id"])
     return render_page(
         "admin/account.html",
         at=AT,
         account=details,
-        person=person or DisplayedPerson(details["email"]),
+        person=_person(details["email"], related["profile"]),
         may_change=may_change(details, account_id),
         is_own=actor.id == account_id,
         is_root=actor.role == ROOT,
@@ -72,13 +73,19 @@ def managed_account_page(account_id: AccountKey) -> Response:
     )
 
 
+def _person(email: str, profile: Profile | None) -> DisplayedPerson:
+    if profile is None:
+        return DisplayedPerson(email)
+    return build_person(email, profile.first_name, profile.last_name, profile.avatar_file)
+
+
 def _roles(current: str) -> list[tuple[str, str]]:
     """Return the roles to choose from, with the current one, which may be the application's."""
     assignable = assignable_roles()
     return roles(assignable if current in assignable else [current, *assignable])
 
 
-def _redirect_to_account(text: str, account_id: AccountKey, undo: Undo | None = None) -> Response:
+def redirect_to_account(text: str, account_id: AccountKey, undo: Undo | None = None) -> Response:
     return redirect_to(f".{ACCOUNT_PAGE}", text, undo=undo, account_id=account_id)
 
 
@@ -89,8 +96,8 @@ def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
         return _change_role(call_api, account_id)
     changed = call_api()
     if changed["status"] in service(Accounts).active_statuses:
-        return _redirect_to_account(_("Reactivated {email}.", email=changed["email"]), account_id)
-    return _redirect_to_account(
+        return redirect_to_account(_("Reactivated {email}.", email=changed["email"]), account_id)
+    return redirect_to_account(
         _("Deactivated {email} and ended its sessions.", email=changed["email"]),
         account_id,
         _undo_status(account_id),
@@ -105,7 +112,7 @@ def _change_role(call_api: ApiCall, account_id: AccountKey) -> Response:
     former = account.role if account is not None else ""
     changed = call_api()
     url = link_to(".change_managed_account", account_id=account_id)
-    return _redirect_to_account(
+    return redirect_to_account(
         _("{email} now has the role {role}.", email=changed["email"], role=changed["role"]),
         account_id,
         Undo(url, {"role": former, "confirmed": "true"}),
@@ -129,31 +136,31 @@ def _undo_status(account_id: AccountKey) -> Undo:
 @calls_api(administration_api.recover_account, form_page=managed_account_page)
 def mail_managed_account_password(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
-    return _redirect_to_account(_("Password reset email sent."), account_id)
+    return redirect_to_account(_("Password reset email sent."), account_id)
 
 
 @calls_api(administration_api.sign_out_account, form_page=managed_account_page)
 def sign_out_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _redirect_to_account(_("Signed out {email} everywhere.", email=email), account_id)
+    return redirect_to_account(_("Signed out {email} everywhere.", email=email), account_id)
 
 
 @calls_api(administration_api.unlock_account, form_page=managed_account_page)
 def unlock_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _redirect_to_account(_("Unlocked {email}.", email=email), account_id)
+    return redirect_to_account(_("Unlocked {email}.", email=email), account_id)
 
 
 @calls_api(administration_api.verify_account, form_page=managed_account_page)
 def verify_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _redirect_to_account(_("{email} is now verified.", email=email), account_id)
+    return redirect_to_account(_("{email} is now verified.", email=email), account_id)
 
 
 @calls_api(mfa_api.reset_authenticators, form_page=managed_account_page)
 def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
-    return _redirect_to_account(
+    return redirect_to_account(
         _("Two-factor authentication was reset, and all sessions have ended."), account_id
     )
 
@@ -188,10 +195,11 @@ def related_data(account: AccountLike) -> JsonObject:
     found: JsonObject = {
         "profile": _profile(account_id),
         "sessions": _list(sessions_api.list_account_sessions, account_id, LIST_LIMIT),
-        "memberships": _list(administration_api.list_account_memberships, account_id, LIST_LIMIT),
+        "memberships": service(AccountView).memberships(account_id, offset=0, limit=LIST_LIMIT),
         "events": _list(administration_api.list_account_events, account_id, EVENTS_SHOWN),
         "deliveries": _list(administration_api.list_account_deliveries, account_id, EVENTS_SHOWN),
         "locked_minutes": _locked_minutes(account.email),
+        "notes": service(AccountNotes).list(account_id),
         "identities": [],
         "factors": [],
         "export": None,

@@ -1,31 +1,44 @@
 """The list of accounts with search, filters and sorting, and the form for a new account."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from flask import Response, request
 
 from ...accounts.models import DELETING, PENDING, ROLES
+from ...accounts.search import count_limit
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...administration.rules import may_manage_roles
+from ...administration.schemas import AccountQuery
+from ...administration.search import AccountSearch, Estimate
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.types import JsonObject
 from ...core.web.operation import hidden
+from ...core.web.replicas import reads_replica
+from ...core.web.request_data import load_body
 from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
-from ..links import link_to, redirect_to
-from ..pages import render_page
+from ..links import current_path, link_to, redirect_to
+from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
 from ..texts import _
 from .filters import days_to_timestamps, error_messages, filter_values, roles, statuses
 
 AT = "managed_accounts_page"
 ROWS = 50
-FILTERS = ("search", "status", "role", "mfa", "verified", "created_after", "last_login_before")
+FILTERS = (
+    *("search", "status", "role", "mfa", "verified"),
+    *("created_after", "last_login_after", "last_login_before"),
+)
+# The number of accounts in the command palette. It shows no total, so few matches are counted.
+FOUND, FOUND_COUNT = 8, 1_000
 SORTS = ("email", "created_at", "last_login_date")
+# Also of a search: frequent matches are read from the newest accounts on.
+DEFAULT_SORT = "-created_at"
 # The first selection of these columns sorts in descending order.
 _DESCENDING_FIRST = ("created_at", "last_login_date")
 
@@ -34,8 +47,8 @@ _DESCENDING_FIRST = ("created_at", "last_login_date")
 @hidden
 def managed_accounts_page() -> Response:
     filters = filter_values((*FILTERS, "sort"))
-    position = filter_values(("after",))
-    query = days_to_timestamps(filters, starts="last_login_before", ends="created_after")
+    position = filter_values(("after", "before"))
+    query = account_query(filters)
     errors: Sequence[str] = ()
     try:
         found = list_from_api(
@@ -51,27 +64,70 @@ def managed_accounts_page() -> Response:
         filters=filters,
         errors=errors,
         is_filtered=bool(filters.keys() - {"sort"}),
+        here=current_path(),
+        has_more=bool(position or found.next_query),
         more=any(name in filters for name in FILTERS[4:]),
         columns={name: _sort_link(name, filters) for name in SORTS},
-        first_url=link_to(f".{AT}", **filters) if position else "",
-        next_url=link_to(f".{AT}", **{**filters, **found.next_query}) if found.next_query else "",
+        total=_total(found, query),
+        first_url=link_to(f".{AT}", **filters) if position and not found.rows else "",
+        previous_url=_url_at(found.previous_query, filters),
+        next_url=_url_at(found.next_query, filters),
+        csv_url=link_to(".accounts_csv", **filters),
+        lines_url=link_to(".accounts_file", **filters),
         statuses=[("", _("Any status")), *statuses(_known_statuses())],
         roles=[("", _("Any role")), *roles(ROLES)],
     )
+
+
+def _url_at(position: Mapping[str, str], filters: Mapping[str, str]) -> str:
+    return link_to(f".{AT}", **{**filters, **position}) if position else ""
+
+
+@reads_replica
+def _total(found: ListPage, query: JsonObject) -> Estimate:
+    if found.total is not None or not found.rows:
+        return Estimate(found.total or 0, "exactly")
+    if "search" in query:
+        # The list knows the number of matches, unless there are too many to count.
+        return Estimate(count_limit(query["search"]), "over")
+    filters: AccountQuery.Input = load_body(AccountQuery, query)
+    return service(AccountSearch).count(filters)
+
+
+def account_query(filters: Mapping[str, str]) -> JsonObject:
+    """Return the query for the API: days as timestamps, in the order of the list."""
+    query = days_to_timestamps(filters, starts="last_login_before", ends="created_after")
+    return {"sort": DEFAULT_SORT, **days_to_timestamps(query, ends="last_login_after")}
+
+
+@administrators_only
+@hidden
+def found_accounts() -> Response:
+    """Return the accounts that the command palette shows."""
+    query = {"search": request.args.get("search", ""), "limit": FOUND, "sort": DEFAULT_SORT}
+    rows: Sequence[JsonObject] = ()
+    with suppress(Invalid):
+        rows = _found(load_body(AccountQuery, query))
+    return render_fragment("admin/found_accounts.html", rows=rows, people=_people(rows))
+
+
+@reads_replica
+def _found(query: AccountQuery.Input) -> Sequence[JsonObject]:
+    return service(AccountSearch).page(query, FOUND_COUNT).rows
 
 
 def _known_statuses() -> list[str]:
     return [*service(Accounts).statuses(), PENDING, DELETING]
 
 
-def _people(rows: list[JsonObject]) -> dict[Any, Any]:
+def _people(rows: Sequence[JsonObject]) -> dict[Any, Any]:
     ids = current_frontdesk.tables.account_ids
     return service(ConsoleResources).people.by_ids(ids.from_path(str(row["id"])) for row in rows)
 
 
 def _sort_link(name: str, filters: dict[str, str]) -> dict[str, str]:
     """Return the link of a column title: sort by the column, or reverse its order."""
-    sort = filters.get("sort") or ("email" if "search" in filters else "-created_at")
+    sort = filters.get("sort", DEFAULT_SORT)
     is_descending = sort == f"-{name}"
     if sort.removeprefix("-") == name:
         reversed_sort = name if is_descending else f"-{name}"

@@ -9,16 +9,20 @@ from ...auth.caller import caller
 from ...core.context import service
 from ...core.types import JsonObject
 from ...core.web.fields import RequestSchema, StrictInteger
-from ...core.web.paging import Slice
+from ...core.web.paging import Slice, slice_of
+from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
 from ...delivery.outbox.models import FAILED
 from ...notifications import admin_routes as broadcasts_api
+from ...notifications.saved_drafts import SavedDrafts
 from ...notifications.sent import SentItem, SentNotifications
 from ..api_calls import ApiCall, calls_api
 from ..links import redirect_to
 from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
 from ..texts import _, _n
+from .audience_texts import describe
+from .broadcast_results import paces
 from .filters import admins_only, emails_by_id
 
 PER_PAGE = 25
@@ -28,8 +32,10 @@ FAILED_PER_PAGE = 50
 class SentQuery(RequestSchema):
     class Input(TypedDict):
         before: int | None
+        after: int | None
 
     before = StrictInteger(load_default=None)
+    after = StrictInteger(load_default=None)
 
 
 class FailedQuery(RequestSchema):
@@ -50,17 +56,29 @@ class ProgressQuery(FailedQuery):
 @admins_only
 @takes(query=SentQuery)
 def broadcasts_page(query: SentQuery.Input) -> Response:
-    before = query["before"]
-    sent = service(SentNotifications).page_with_stored_counts(
-        None, limit=PER_PAGE + 1, before=before
-    )
-    older = sent[PER_PAGE - 1]["id"] if len(sent) > PER_PAGE else None
+    page = _sent(query)
     return render_page(
         "admin/broadcasts/list.html",
-        sent=sent[:PER_PAGE],
-        senders=_names_of_senders(sent),
-        before=before,
-        older=older,
+        sent=page.rows,
+        senders=_names_of_senders(page.rows),
+        newer=page.before,
+        older=page.after,
+        drafts=[] if page.before else service(SavedDrafts).list(caller().account.id),
+    )
+
+
+@reads_replica
+def _sent(query: SentQuery.Input) -> Slice:
+    """Return a page of the broadcasts of all admins."""
+    before, after = query["before"], query["after"]
+    return slice_of(
+        service(SentNotifications).page_with_stored_counts(
+            None, limit=PER_PAGE + 1, before=before, after=after
+        ),
+        PER_PAGE,
+        lambda item: str(item["id"]),
+        is_first=before is None,
+        is_backward=after is not None,
     )
 
 
@@ -69,10 +87,12 @@ def broadcasts_page(query: SentQuery.Input) -> Response:
 def broadcast_page(query: FailedQuery.Input, notification_id: int) -> Response:
     item = service(SentNotifications).get_with_stored_counts(None, notification_id)
     trigger = "load, every 3s" if has_pending_deliveries(item) else ""
+    audience = service(SentNotifications).audience(notification_id)
     return render_page(
         "admin/broadcasts/one.html",
         at="broadcasts_page",
         sender=_names_of_senders([item]).get(str(item["sender_id"]), ""),
+        audience=[] if audience is None else describe(audience),
         trigger=trigger or ("load" if item["read"] is None else ""),
         **_delivery_context(item, query["after"]),
     )
@@ -133,6 +153,8 @@ def _delivery_context(item: SentItem, after: int | None) -> JsonObject:
         "failed": failed,
         "failed_count": _count(item, "failed"),
         "after": after,
+        "paces": paces(item),
+        "is_pending": has_pending_deliveries(item),
         "skip_reasons": sent.skip_reasons(item["id"], skipped),
     }
 

@@ -1,35 +1,50 @@
 """Compose a broadcast: write it, check it and send it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Response, request
+from markupsafe import Markup
 
 from ...administration import routes as administration_api
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
+from ...core.db.account_ids import serialize_id
+from ...core.db.transaction import transaction
 from ...core.errors import Invalid
 from ...core.types import JsonObject
-from ...core.web.request_data import load_body
 from ...delivery.message import Email
+from ...delivery.outbox.enqueue import CountsByChannel
+from ...delivery.outbox.models import SKIPPED
+from ...delivery.personal import EXAMPLE, FIELDS, FieldValues, fill
 from ...delivery.settings import DeliverySettings
-from ...notifications import admin_routes as broadcasts_api
-from ...notifications.schemas import INAPP, Broadcast
+from ...notifications.models import TITLE_LENGTH
+from ...notifications.personal import PersonalFields
+from ...notifications.recipient_lists import MAX_BYTES, MAX_LINES
+from ...notifications.saved_drafts import SavedDrafts
+from ...notifications.schemas import INAPP
+from ...notifications.segments import Segments
+from ...notifications.sent import SentNotifications
 from ...notifications.service import Draft, Notifications
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import get_from_api, show_form_again
 from ..forms import remember_rejection
 from ..links import redirect_to
+from ..page_globals import channel_name
 from ..pages import render_fragment, render_framed, render_page
 from ..texts import _, _n
-from .drafts import CONFIRM_ABOVE, BroadcastDraft, channels, sign_count, signed_count
+from .audience_texts import describe, languages, refusal_text, role_choices, status_choices
+from .audiences import CHOSEN, MAX_NAMED, ResolvedAudience, account_ids
+from .drafts import CONFIRM_ABOVE, BroadcastDraft, ShownCount, channels, shown_count, sign_count
 from .emails import previews
 from .filters import admins_only
 
 MAX_RESULTS = 8
+# A draft with personal fields shows the message of these recipients.
+MAX_PREVIEWS = 3
 
 
 @admins_only
 def compose_page() -> Response:
-    return _compose_page(BroadcastDraft.from_form())
+    return write_page(BroadcastDraft.from_form())
 
 
 @admins_only
@@ -37,54 +52,80 @@ def compose() -> Response:
     """Handle the form: only the button “Review” validates the whole draft."""
     draft = BroadcastDraft.from_form()
     if request.form.get("step") != "check":
-        return _compose_page(draft)
-    try:
-        load_body(Broadcast, draft.body)
-    except Invalid as problem:
-        remember_rejection(problem)
-        return _compose_page(draft, status=problem.status)
-    return _check_page(draft)
+        return write_page(draft)
+    return check_or_write(draft)
 
 
-@calls_api(broadcasts_api.tell_reach)
-def count_reach(call_api: ApiCall) -> Response:
+@admins_only
+def count_reach() -> Response:
     """Return the recipients for the script: counting a million accounts takes a moment."""
+    draft = BroadcastDraft.from_form()
+    draft.load()
     return render_fragment(
-        "admin/broadcasts/reach.html", **_reach_context(call_api, BroadcastDraft.from_form())
+        "admin/broadcasts/reach.html", **_reach_context(draft, draft.audience.resolve())
     )
 
 
 @admins_only
 def show_mail() -> Response:
     draft = BroadcastDraft.from_form()
-    return render_framed(_preview(draft).html or "")
+    values: FieldValues = {}
+    for account_id in account_ids([request.form.get("preview", "")]):
+        values = service(PersonalFields).read([account_id]).get(account_id, {})
+    return render_framed(_mail_preview(draft, values).html or "")
 
 
 @admins_only
 def send_test() -> Response:
-    """Send the draft only to its author, and to no inbox; errors are those of sending it."""
+    """Send the draft only to its author, and to no inbox."""
     draft = BroadcastDraft.from_form()
-    loaded: Broadcast.Input = load_body(Broadcast, {"data": draft.body["data"]})
-    data = loaded["data"]
+    data = draft.load()
     names = [name for name in data["channels"] if name != INAPP]
+    if not names:
+        return check_or_write(draft)
+    title = _("Test: {title}", title=data["title"]).unescape()[:TITLE_LENGTH]
     account = caller().account
-    if names:
-        test = Draft(data["title"], data["message"], names, sender_id=account.id)
-        service(Notifications).send(test, [account.id])
-    text = _("Test email sent to {email}.", email=account.email)
-    return _check_page(draft, message=text if names else "")
+    test = Draft(title, data["message"], names, sender_id=account.id, is_personal=draft.is_personal)
+    sent = service(Notifications).send(test, [account.id])
+    return check_or_write(draft, _test_result(sent.deliveries))
+
+
+def _test_result(deliveries: CountsByChannel) -> Markup:
+    account = caller().account
+    reached = {
+        "email": _("Test email sent to {email}.", email=account.email),
+        "sms": _("Test SMS sent to {phone}.", phone=account.phone),
+    }
+    texts = []
+    for name, counts in deliveries.items():
+        if counts[SKIPPED]:
+            texts.append(_("No test was sent by {channel}.", channel=channel_name(name)))
+        else:
+            text = _("Test sent by {channel}.", channel=channel_name(name))
+            texts.append(reached.get(name, text))
+    return Markup(" ").join(texts)
 
 
 @admins_only
 def check_again() -> Response:
-    return _check_page(BroadcastDraft.from_form())
+    return check_or_write(BroadcastDraft.from_form())
 
 
-@calls_api(broadcasts_api.send_notification, form_page=check_again)
-def send_broadcast(call_api: ApiCall) -> Response:
+@show_form_again(check_again)
+@admins_only
+def send_broadcast() -> Response:
     draft = BroadcastDraft.from_form()
-    _check_confirmation(signed_count())
-    sent = call_api(json=draft.body, query={})
+    count = _confirmed_count(draft)
+    data, audience, sender_id = draft.load(), draft.audience.resolve().audience, caller().account.id
+    with transaction(current_frontdesk.session) as session:
+        if not count.use_up(session):
+            text = _("This broadcast has already been sent.")
+            return redirect_to(".broadcasts_page", text, kind="info")
+        sent = service(SentNotifications).send(
+            sender_id, data, audience, is_personal=draft.is_personal
+        )
+        if draft.draft_id:
+            service(SavedDrafts).delete(sender_id, int(draft.draft_id))
     text = _n(
         "The broadcast is being sent to one account.",
         "The broadcast is being sent to {n} accounts.",
@@ -93,24 +134,56 @@ def send_broadcast(call_api: ApiCall) -> Response:
     return redirect_to(".broadcast_page", text, notification_id=sent["id"])
 
 
-def _check_confirmation(count: int | None) -> None:
+def _confirmed_count(draft: BroadcastDraft) -> ShownCount:
+    count = shown_count(draft.audience)
     if count is None:
         raise Invalid.about("", _("Wait until the recipients are counted."))
     entered = "".join(each for each in request.form.get("typed", "") if each.isdigit())
-    if count > CONFIRM_ABOVE and entered != str(count):
+    if count.receivers > CONFIRM_ABOVE and entered != str(count.receivers):
         raise Invalid.about("typed", _("This is not the number of recipients."))
+    return count
 
 
-def _preview(draft: BroadcastDraft) -> Email:
+class RecipientPreview(NamedTuple):
+    """A message as a recipient sees it."""
+
+    account_id: Any
+    values: FieldValues
+    title: str
+    message: str
+
+
+def _previews(draft: BroadcastDraft, resolved: ResolvedAudience) -> list[RecipientPreview]:
+    """Return the message as some recipients see it, or once if it has no personal fields."""
+    if not draft.is_personal:
+        return [RecipientPreview("", {}, draft.title, draft.message)]
+    ids = service(Notifications).first_receivers(resolved.audience, MAX_PREVIEWS)
+    # Without recipients, the sender sees the message with the own values.
+    chosen = ids or [caller().account.id]
+    values = service(PersonalFields).read(chosen)
+    return [
+        RecipientPreview(
+            serialize_id(each),
+            values[each],
+            fill(draft.title, values[each]),
+            fill(draft.message, values[each]),
+        )
+        for each in chosen
+        if each in values
+    ]
+
+
+def _mail_preview(draft: BroadcastDraft, fields: FieldValues) -> Email:
     path = current_frontdesk.settings.of(DeliverySettings).DASHBOARD_PATH
     link = current_frontdesk.settings.core.page_url(path)
     values = {"title": draft.title, "message": draft.message, "link": link}
-    return previews().email("notification", caller().account.email, values)
+    to = fields.get("email", caller().account.email)
+    return previews().email("notification", to, values, fields if draft.is_personal else None)
 
 
-def _compose_page(draft: BroadcastDraft, status: int = 200) -> Response:
+def write_page(draft: BroadcastDraft, status: int = 200) -> Response:
     found: list[Any] = []
-    if draft.search and not draft.is_for_everyone:
+    if draft.search and draft.audience.kind == CHOSEN:
         query = {"search": draft.search, "limit": MAX_RESULTS}
         found = get_from_api(administration_api.list_managed_accounts, query=query)
     return render_page(
@@ -119,28 +192,57 @@ def _compose_page(draft: BroadcastDraft, status: int = 200) -> Response:
         at="broadcasts_page",
         draft=draft,
         recipients=draft.recipients(),
-        found=[each for each in found if str(each["id"]) not in draft.ids],
+        found=[each for each in found if str(each["id"]) not in draft.audience.ids],
         channels=channels(),
+        statuses=status_choices(),
+        roles=role_choices(),
+        languages=languages(),
+        segments=service(Segments).names(),
+        max_lines=MAX_LINES,
+        max_size=MAX_BYTES // 1024,
+        max_named=MAX_NAMED,
+        fields=FIELDS,
+        field_example=EXAMPLE,
     )
 
 
-def _check_page(draft: BroadcastDraft, message: str = "") -> Response:
-    """Count selected recipients at once, and all accounts only when the form requests it."""
-    counts = not draft.is_for_everyone or "count" in request.form
-    reach = _reach_context(ApiCall(broadcasts_api.tell_reach, {}), draft) if counts else {}
+def check_or_write(draft: BroadcastDraft, message: str = "") -> Response:
+    """Return the page to check a draft, or for an invalid draft the page to write it."""
+    try:
+        draft.load()
+        return _check_page(draft, message)
+    except Invalid as problem:
+        remember_rejection(problem, ".compose")
+        return write_page(draft, status=problem.status)
+
+
+def _check_page(draft: BroadcastDraft, message: str) -> Response:
+    """Count listed recipients at once, and others only when the form requests it."""
+    resolved = draft.audience.resolve()
+    counts = resolved.audience.ids is not None or "count" in request.form
+    context: JsonObject = {"audience": describe(resolved.audience)}
+    shown = _previews(draft, resolved)
+    if counts:
+        context |= _reach_context(draft, resolved)
     return render_page(
         "admin/broadcasts/check.html",
         at="broadcasts_page",
         draft=draft,
         message=message,
-        recipients=draft.recipients(),
-        mail=_preview(draft) if "email" in draft.channels else None,
-        **reach,
+        previews=shown,
+        mail=_mail_preview(draft, shown[0].values) if "email" in draft.channels else None,
+        checked=resolved.checked,
+        refusal_text=refusal_text,
+        **context,
     )
 
 
-def _reach_context(call_api: ApiCall, draft: BroadcastDraft) -> JsonObject:
-    audience = {name: value for name, value in draft.body.items() if name != "data"}
-    reach = call_api(json={**audience, "channels": draft.channels})
+def _reach_context(draft: BroadcastDraft, resolved: ResolvedAudience) -> JsonObject:
+    reach = service(Notifications).count_reach(draft.channels, resolved.audience)
     count = reach["receivers"]
-    return {"reach": reach, "counted": sign_count(count), "must_confirm": count > CONFIRM_ABOVE}
+    return {
+        "recipients": draft.recipients() if draft.audience.kind == CHOSEN else [],
+        "reach": reach,
+        "counted": sign_count(count, draft.audience),
+        "must_confirm": count > CONFIRM_ABOVE,
+    }

@@ -1,7 +1,6 @@
-"""The messages that the overview counts: queued ones, and those of the last 24 hours."""
+"""The messages that the overview counts: queued ones, and those of a period."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any, NotRequired, TypedDict
 
 from flask import Response
@@ -11,6 +10,7 @@ from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.types import JsonObject
 from ...core.web.fields import RequestSchema, StrictInteger, Text
+from ...core.web.paging import slice_of
 from ...core.web.request_data import takes
 from ...delivery.outbox.models import FAILED, PENDING, REASON_LENGTH, SENT
 from ...delivery.outbox.statistics import list_counted
@@ -18,21 +18,25 @@ from ...notifications.models import SUBJECT
 from ...notifications.sent import SentNotifications
 from ..pages import render_page
 from .filters import admins_only, emails_by_id
+from .periods import find_period, period_field, period_links
 
+AT = "deliveries_page"
 PER_PAGE = 50
-# The overview counts the messages of this time.
-PERIOD = timedelta(days=1)
 
 
 class DeliveriesQuery(RequestSchema):
     class Input(TypedDict):
         state: str
+        period: str
         before: NotRequired[int]
+        after: NotRequired[int]
         channel: NotRequired[str]
         reason: NotRequired[str]
 
     state = Text(max=10, load_default=FAILED, validate=validate.OneOf((PENDING, FAILED, SENT)))
+    period = period_field("24h")
     before = StrictInteger()
+    after = StrictInteger()
     channel = Text(min=1, max=50)
     reason = Text(min=1, max=REASON_LENGTH)
 
@@ -40,17 +44,35 @@ class DeliveriesQuery(RequestSchema):
 @admins_only
 @takes(query=DeliveriesQuery)
 def deliveries_page(query: DeliveriesQuery.Input) -> Response:
-    since = current_frontdesk.clock.now() - PERIOD
-    found = list_counted(current_frontdesk.session, since=since, limit=PER_PAGE + 1, **query)
-    rows = found[:PER_PAGE]
+    period = find_period(query["period"], current_frontdesk.clock.now())
+    state, channel, reason = query["state"], query.get("channel"), query.get("reason")
+    found = list_counted(
+        current_frontdesk.session,
+        state,
+        period.start,
+        limit=PER_PAGE + 1,
+        before=query.get("before"),
+        after=query.get("after"),
+        channel=channel,
+        reason=reason,
+    )
+    is_first = not query.keys() & {"before", "after"}
+    page = slice_of(
+        found, PER_PAGE, lambda row: str(row.id), is_first=is_first, is_backward="after" in query
+    )
+    given = {"channel": channel, "reason": reason}
+    filters = {name: value for name, value in given.items() if value is not None}
     return render_page(
         "admin/deliveries.html",
         at="admin_home_page",
-        rows=_with_names(rows),
-        state=query["state"],
-        filters={name: value for name, value in query.items() if name in ("channel", "reason")},
-        is_first="before" not in query,
-        older=rows[-1].id if len(found) > PER_PAGE else None,
+        rows=_with_names(page.rows),
+        state=state,
+        period=period,
+        periods=period_links(f".{AT}", period.name, state=state, **filters),
+        filters=filters,
+        is_first=is_first,
+        newer=page.before,
+        older=page.after,
     )
 
 

@@ -1,24 +1,30 @@
-"""The draft of a broadcast, which is only in the form: nothing is stored before it is sent."""
+"""The draft of a broadcast as typed in the form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import NamedTuple
 
+import orjson
 from flask import request
 from itsdangerous import BadData, URLSafeTimedSerializer
+from markupsafe import Markup
 
 from ...core.context import current_frontdesk, service
-from ...core.types import JsonObject
+from ...core.db.transaction import AnySession, after_rollback
+from ...core.errors import Fault, Invalid
+from ...core.types import JsonObject, Values
+from ...core.web.request_data import load_body
 from ...delivery.message import Receiver
 from ...delivery.outbox.enqueue import Outbox
-from ...notifications.schemas import CHANNEL, INAPP
+from ...delivery.personal import EXAMPLE, FIELDS, may_have_fields, unknown_fields
+from ...notifications.schemas import CHANNEL, INAPP, Broadcast, NotificationCreate
+from ..texts import _
+from .audiences import MAX_NAMED, AudienceChoice, account_ids, typed_text
 
-EVERYONE, CHOSEN = "everyone", "chosen"
-# The maximum number of recipients that a page names.
-MAX_NAMED = 50
 # For more recipients, the sender enters their number before sending.
 CONFIRM_ABOVE = 1000
 _COUNTED_SECONDS = 3600
@@ -29,55 +35,83 @@ class BroadcastDraft:
     title: str
     message: str
     channels: list[str]
-    audience: str
-    # The ids as strings, as in the form.
-    ids: list[str]
-    search: str
+    audience: AudienceChoice
+    search: str = ""
+    # The id of the saved draft, or empty.
+    draft_id: str = ""
 
     @classmethod
     def from_form(cls) -> BroadcastDraft:
+        """Read the form. Another page can send `account_receiver_ids` with the audience `chosen`,
+        or a `list`, without a message: a new draft then has these recipients."""
         form = request.form
+        draft_id = form.get("draft", "")
         channels = dict.fromkeys([INAPP, *form.getlist("data.channels")])
         return cls(
-            form.get("data.title", ""),
-            form.get("data.message", "").replace("\r\n", "\n"),
-            list(channels) if form else [INAPP, "email"],
-            CHOSEN if form.get("audience") == CHOSEN else EVERYONE,
-            list(dict.fromkeys(filter(None, form.getlist("account_receiver_ids")))),
+            typed_text("data.title"),
+            typed_text("data.message"),
+            list(channels) if "data.title" in form else [INAPP, "email"],
+            AudienceChoice.from_form(),
             form.get("search", "").strip(),
+            draft_id if draft_id.isascii() and draft_id.isdigit() and len(draft_id) < 19 else "",
         )
 
-    @property
-    def is_for_everyone(self) -> bool:
-        return self.audience == EVERYONE
+    @classmethod
+    def from_json(cls, content: Values, draft_id: int) -> BroadcastDraft:
+        audience = AudienceChoice.from_json(content["audience"])
+        texts = content["title"], content["message"], content["channels"]
+        return cls(*texts, audience, draft_id=str(draft_id))
+
+    def to_json(self) -> JsonObject:
+        return {**self.data, "audience": self.audience.to_json()}
 
     @property
-    def body(self) -> JsonObject:
-        """The body for the API. Without selected accounts the list is empty, which it rejects."""
-        data = {"title": self.title, "message": self.message, "channels": self.channels}
-        return {"data": data} | ({} if self.is_for_everyone else {"account_receiver_ids": self.ids})
+    def data(self) -> JsonObject:
+        return {"title": self.title, "message": self.message, "channels": self.channels}
+
+    def load(self) -> NotificationCreate.Input:
+        """Return the message as the API's route loads it, with personal fields; raise Invalid."""
+        loaded: Broadcast.Input = load_body(Broadcast, {"data": self.data})
+        texts = {"data.title": self.title, "data.message": self.message}
+        faults = [
+            Fault("", name, _field_error(unknown))
+            for name, text in texts.items()
+            for unknown in dict.fromkeys(unknown_fields(text))
+        ]
+        if faults:
+            raise Invalid(faults=faults)
+        return loaded["data"]
+
+    @property
+    def is_personal(self) -> bool:
+        return may_have_fields(self.title + self.message)
 
     @property
     def fields(self) -> Iterator[tuple[str, str]]:
         """The draft as hidden fields for the next page."""
+        yield from self.message_fields
+        yield from self.audience.hidden_fields
+        if self.draft_id:
+            yield "draft", self.draft_id
+
+    @property
+    def message_fields(self) -> Iterator[tuple[str, str]]:
         yield "data.title", self.title
         yield "data.message", self.message
         yield from (("data.channels", name) for name in self.channels)
-        yield "audience", self.audience
-        if not self.is_for_everyone:
-            yield from (("account_receiver_ids", each) for each in self.ids)
 
     def recipients(self) -> list[Receiver]:
         """Return the first selected accounts, without deleted accounts and invalid ids."""
-        ids = [*_account_ids(self.ids[:MAX_NAMED])]
+        ids = [*account_ids(self.audience.ids[:MAX_NAMED])]
         found = service(Outbox).channels.accounts.load(ids) if ids else {}
         return [found[each] for each in ids if each in found]
 
 
-def _account_ids(texts: list[str]) -> Iterator[Any]:
-    for text in texts:
-        with suppress(ValueError):
-            yield current_frontdesk.tables.account_ids.from_path(text)
+def _field_error(name: str) -> Markup:
+    if name:
+        fields = ", ".join(FIELDS)
+        return _("The field {name} does not exist. Fields: {fields}.", name=name, fields=fields)
+    return _("Write a personal field as in {example}.", example=EXAMPLE)
 
 
 def channels() -> list[tuple[str, str | None]]:
@@ -88,17 +122,40 @@ def channels() -> list[tuple[str, str | None]]:
     return [(name, channel.disabled_reason()) for name, channel in found if channel is not None]
 
 
-def sign_count(count: int) -> str:
-    """Sign the number of recipients that the page shows, which `signed_count` verifies."""
-    return _serializer().dumps(count)
+class ShownCount(NamedTuple):
+    """The number of recipients that a page showed."""
+
+    receivers: int
+    # Differs for each page: with it, one broadcast is sent.
+    nonce: str
+
+    def use_up(self, session: AnySession) -> bool:
+        """Return whether no other request has used this count; a rollback makes it valid again."""
+        key, keystore = f"broadcast-sent:{self.nonce}", current_frontdesk.keystore
+        if not keystore.add(key, "1", _COUNTED_SECONDS + 60):
+            return False
+        after_rollback(session, lambda: keystore.drop(key))
+        return True
 
 
-def signed_count() -> int | None:
+def sign_count(count: int, audience: AudienceChoice) -> str:
+    """Sign the number of recipients that the page shows, which `shown_count` verifies."""
+    return _serializer().dumps([count, token_urlsafe(16), _digest(audience)])
+
+
+def shown_count(audience: AudienceChoice) -> ShownCount | None:
+    """Return the number that was shown for this audience, or None."""
     try:
-        count: int = _serializer().loads(request.form.get("counted", ""), _COUNTED_SECONDS)
-    except BadData:
+        signed = _serializer().loads(request.form.get("counted", ""), _COUNTED_SECONDS)
+        count, nonce, counted = signed
+    except (BadData, TypeError, ValueError):
+        # A page of an earlier version signed something else.
         return None
-    return count
+    return ShownCount(count, nonce) if counted == _digest(audience) else None
+
+
+def _digest(audience: AudienceChoice) -> str:
+    return sha256(orjson.dumps(audience.to_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _serializer() -> URLSafeTimedSerializer:

@@ -46,7 +46,9 @@ def send_sample(name: str) -> Response:
 
 
 def previews() -> Previews:
-    return Previews(service(Templates), current_frontdesk.settings.core)
+    templates = service(Templates)
+    language = templates.language_of(caller().account.email)
+    return Previews(templates, current_frontdesk.settings.core, language)
 
 
 def _sample(name: str) -> Email:

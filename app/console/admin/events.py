@@ -34,7 +34,7 @@ _ENDED = ("deleted", "removed", "ended", "reset", "revoked", "unlinked", "pruned
 @hidden
 def admin_events_page() -> Response:
     filters = filter_values(FILTERS)
-    position = filter_values(("after",))
+    position = filter_values(("after", "before"))
     errors: Sequence[str] = ()
     try:
         query = parse_filters(filters)
@@ -50,10 +50,15 @@ def admin_events_page() -> Response:
         groups=action_groups(),
         more=any(name in filters for name in FILTERS[2:]),
         first_url=link_to(f".{AT}", **filters) if position else "",
-        next_url=link_to(f".{AT}", **{**filters, **found.next_query}) if found.next_query else "",
+        previous_url=_url_at(found.previous_query, filters),
+        next_url=_url_at(found.next_query, filters),
         csv_url=link_to(".admin_events_csv", **filters),
         lines_url=link_to(".admin_events_file", **filters),
     )
+
+
+def _url_at(position: Mapping[str, str], filters: Mapping[str, str]) -> str:
+    return link_to(f".{AT}", **{**filters, **position}) if position else ""
 
 
 @active_account_required

@@ -15,7 +15,7 @@ from ...core.errors import Invalid
 from ...core.web.operation import View, hidden
 from ..forms import labeled_error
 from ..navigation import ADMINS
-from ..page_globals import zone
+from ..page_globals import status_name, zone
 from ..texts import _, mark, message_for
 
 
@@ -24,20 +24,11 @@ def admins_only(view: View) -> View:
     return roles_required(*ADMINS)(active_account_required(hidden(view)))
 
 
-_STATUSES = {
-    "active": mark("Active"),
-    "online": mark("Online"),
-    "inactive": mark("Inactive"),
-    "suspended": mark("Suspended"),
-    "pending": mark("Unverified"),
-    "deleting": mark("Scheduled for deletion"),
-}
 _ROLES = {"root": mark("Root"), "admin": mark("Admin"), "user": mark("User")}
 
 
 def statuses(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return statuses with their titles; a status of the application is its own title."""
-    return [(name, _(_STATUSES.get(name, name))) for name in names]
+    return [(name, status_name(name)) for name in names]
 
 
 def roles(names: Iterable[str]) -> list[tuple[str, str]]:

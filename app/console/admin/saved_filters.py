@@ -45,7 +45,7 @@ def _save_filter(form: FilterName.Input) -> None:
     filters = filter_values(FILTERS)
     known = parse_filters(filters)
     # Rejects invalid filters.
-    service(Records).page({**load_filters(known), "after": None, "limit": 1})
+    service(Records).page(load_filters(known), {"limit": 1})
     filters |= {name: known[name] for name in PERSON_FILTERS if name in known}
     query = urlencode(filters)
     if not query or len(query) > QUERY_LENGTH:

@@ -39,16 +39,21 @@ def suspend_managed_account_page(account_id: AccountKey) -> Response:
 
 @calls_api(administration_api.update_managed_account, form_page=suspend_managed_account_page)
 def suspend_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
-    body: JsonObject = {"status": SUSPENDED}
-    if until := _until():
-        body["suspended_until"] = until
-    if reason := request.form.get("suspended_reason", "").strip():
-        body["suspended_reason"] = reason.replace("\r\n", "\n")
-    changed = call_api(json=body)
+    changed = call_api(json={"status": SUSPENDED, **sent_suspension()})
     url = link_to(".change_managed_account", account_id=account_id)
     undo = Undo(url, {"status": service(Accounts).active_status})
     text = _("Suspended {email} and ended its sessions.", email=changed["email"])
     return redirect_to(".managed_account_page", text, undo=undo, account_id=account_id)
+
+
+def sent_suspension() -> JsonObject:
+    """Return the end and the reason of the suspension in the form."""
+    suspension: JsonObject = {}
+    if until := _until():
+        suspension["suspended_until"] = until
+    if reason := request.form.get("suspended_reason", "").strip():
+        suspension["suspended_reason"] = reason.replace("\r\n", "\n")
+    return suspension
 
 
 def _until() -> str:

@@ -7,9 +7,10 @@ from flask import Response, request
 from ...auth.errors import InvalidProof
 from ...auth.schemas import NewPassword
 from ...auth.sessions.cookie_sessions import CookieSessions
+from ...auth.settings import AuthSettings
 from ...auth.sign_in.options import PASSWORD, sign_in_options
 from ...auth.sign_in.policy import Challenge, SignInPolicy
-from ...core.context import find_context, service
+from ...core.context import current_frontdesk, find_context, service
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, hidden
 from ...core.web.request_data import takes
@@ -41,7 +42,8 @@ def first_root_page() -> Response:
         return render_page("first_run/no_root.html", status=problem.status, is_over=True)
     except InvalidProof as problem:
         return render_page("first_run/no_root.html", status=problem.status, is_over=False)
-    return render_page("first_run/first_root.html", token=token)
+    length = current_frontdesk.settings.of(AuthSettings).PASSWORD_MIN_LENGTH
+    return render_page("first_run/first_root.html", token=token, password_length=length)
 
 
 @anyone

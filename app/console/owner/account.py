@@ -22,7 +22,7 @@ from ..links import link_to, previous_path, redirect, redirect_to
 from ..page_globals import moment
 from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
-from ..texts import _
+from ..texts import _, use_language
 from .activity import activity_entries
 from .languages import language_choices, time_zone_choices
 
@@ -35,7 +35,7 @@ _NEWEST = 5
 def account_page() -> Response:
     account = get_from_api(account_api.get_account)
     account_id = caller().account.id
-    recent = service(Records).of_account(account_id, None, _NEWEST)
+    recent = service(Records).of_account(account_id, {"limit": _NEWEST})
     features = service(ConsoleResources).features
     return render_page(
         "owner/account.html",
@@ -52,7 +52,8 @@ def account_page() -> Response:
 
 @calls_api(account_api.change_account, form_page=account_page)
 def change_details(call_api: ApiCall) -> Response:
-    call_api()
+    changed = call_api()
+    use_language(changed.get("locale"))
     return redirect_to(".account_page", _("Details saved."))
 
 

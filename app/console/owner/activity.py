@@ -1,7 +1,7 @@
 """The activity of the owner's account."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from flask import Response
 
@@ -11,9 +11,10 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.sessions.devices import label_of
 from ...core.context import service
-from ...core.types import Values
-from ...core.web.fields import RequestSchema
+from ...core.types import AccountKey, Values
 from ...core.web.operation import hidden
+from ...core.web.paging import Slice
+from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
 from ...extension.actions import ACTIONS
 from ..audit_log import entry_title
@@ -42,25 +43,23 @@ class AccountActivity(NamedTuple):
     is_suspicious: bool
 
 
-class ActivityQuery(RequestSchema):
-    class Input(TypedDict):
-        after: str | None
-
-    after = RecordPage._declared_fields["after"]
-
-
 @active_account_required
 @hidden
-@takes(query=ActivityQuery)
-def activity_page(query: ActivityQuery.Input) -> Response:
-    found = service(Records).of_account(caller().account.id, query["after"], PER_PAGE)
+@takes(query=RecordPage)
+def activity_page(query: RecordPage.Input) -> Response:
+    found = _page(caller().account.id, {**query, "limit": PER_PAGE})
     return render_page(
         "owner/activity.html",
         at="account_page",
         entries=activity_entries(found.rows),
         after=found.after,
-        is_first=query["after"] is None,
+        before=found.before,
     )
+
+
+@reads_replica
+def _page(account_id: AccountKey, page: RecordPage.Input) -> Slice:
+    return service(Records).of_account(account_id, page)
 
 
 def activity_entries(rows: Iterable[Values]) -> list[AccountActivity]:

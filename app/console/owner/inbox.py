@@ -12,9 +12,10 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.errors import Conflict, Problem
-from ...core.types import JsonObject
+from ...core.types import AccountKey, JsonObject
 from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.operation import hidden
+from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
 from ...delivery.mail.markup import linked
 from ...notifications import routes as inbox_api
@@ -108,9 +109,7 @@ def older_items(query: InboxQuery.Input) -> Response:
 def new_items(query: NewItemsQuery.Input) -> Response:
     """Return messages newer than the page; the page polls, and the response is usually 304."""
     account, show = caller().account, query["show"]
-    found = service(Inbox).newer(
-        account.id, query["after"], limit=PER_PAGE + 1, is_read=_READ_FILTERS[show]
-    )
+    found = _newer(account.id, query["after"], _READ_FILTERS[show])
     left, newest = unread_count(account), found[0]["id"] if found else query["after"]
     tag = f'"{newest:x}-{len(found):x}-{left:x}"'
     if tag in request.headers.get("If-None-Match", ""):
@@ -129,6 +128,11 @@ def new_items(query: NewItemsQuery.Input) -> Response:
     return response
 
 
+@reads_replica
+def _newer(account_id: AccountKey, after: int, is_read: bool | None) -> list[Item]:
+    return service(Inbox).newer(account_id, after, limit=PER_PAGE + 1, is_read=is_read)
+
+
 @active_account_required
 @hidden
 def item_page(item_id: int) -> Response:
@@ -140,6 +144,7 @@ def _item_fragment(item: Item) -> Response:
     return render_fragment("owner/inbox_item.html", item=item, preview=preview)
 
 
+@reads_replica
 def _list_context(query: InboxQuery.Input) -> JsonObject:
     """Return the messages of a page. One more is read to find out whether a next page exists."""
     inbox, me, before = service(Inbox), caller().account.id, query["before"]

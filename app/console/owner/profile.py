@@ -12,7 +12,6 @@ from marshmallow import Schema, fields, validate
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
-from ...core.errors import Fault, Problem, TooLarge
 from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
 from ...core.web.request_data import schema_for, takes
@@ -25,7 +24,8 @@ from ...profiles.service import Profiles
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
-from ..texts import _, mark, message_for
+from ..pictures import picture_errors
+from ..texts import _, mark
 
 
 @active_account_required
@@ -76,14 +76,8 @@ def delete_profile(call_api: ApiCall) -> Response:
 
 @calls_api(profiles_api.set_avatar, form_page=profile_page)
 def set_avatar(call_api: ApiCall) -> Response:
-    try:
+    with picture_errors("avatar"):
         call_api()
-    except Problem as problem:
-        # All errors belong to the only field of the form.
-        is_too_large = problem.status == TooLarge.status
-        text = _("The picture is larger than 5 MiB.") if is_too_large else message_for(problem)
-        problem.faults = problem.faults or [Fault("files", "avatar", text)]
-        raise
     return redirect_to(".profile_page", _("Picture saved."))
 
 

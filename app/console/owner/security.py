@@ -1,6 +1,6 @@
 """The overview of an account's security."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flask import Response
@@ -14,11 +14,12 @@ from ...auth.mfa.authenticators import Authenticators
 from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
 from ...auth.mfa.recovery_codes import RecoveryCodes
 from ...auth.sessions.management import OwnSession, SessionManagement
-from ...core.context import service
+from ...core.context import find_context, service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ..pages import render_page
 from ..resources import ConsoleResources
+from .security_checkup import FEW_CODES, Device, SecurityState, Step, next_step
 
 
 @active_account_required
@@ -29,12 +30,10 @@ def security_page() -> Response:
 
 # The page counts no more sessions than this.
 MAX_SESSIONS = 50
-# With this number of recovery codes or fewer, the page advises to create new ones.
-FEW_CODES = 3
 
 
 class SecurityOverview(NamedTuple):
-    """An account's sign-in methods and sessions, with advice."""
+    """An account's sign-in methods and sessions, with the next step."""
 
     is_verified: bool
     # The new email address that is not confirmed yet.
@@ -42,16 +41,17 @@ class SecurityOverview(NamedTuple):
     has_password: bool
     apps: Sequence[str]
     passkeys: Sequence[str]
-    # Whether the account must have a second factor.
-    needs_factor: bool
     # None without a second factor.
     codes_left: int | None
     sessions: Sequence[OwnSession]
     identities: Sequence[Any]
 
+    # None if nothing is to do.
+    next_step: Step | None
+
     @property
-    def advice(self) -> list[str]:
-        return list(_advice(self))
+    def has_few_codes(self) -> bool:
+        return self.codes_left is not None and self.codes_left <= FEW_CODES
 
     @property
     def other_sessions(self) -> int:
@@ -67,17 +67,31 @@ def security_overview(caller: Caller) -> SecurityOverview:
     authenticators: Sequence[Any] = ()
     if features.second_factors:
         authenticators = service(Authenticators).list(account.id)
-    changes = service(EmailChanges)
-    return SecurityOverview(
+    apps = [each for each in authenticators if each.kind == TOTP_KIND]
+    passkeys = [each for each in authenticators if each.kind == PASSKEY_KIND]
+    sessions = service(SessionManagement).list(caller, account, 0, MAX_SESSIONS)
+    state = SecurityState(
         is_verified=service(Accounts).is_email_verified(account),
-        new_email=changes.waiting(account.id),
-        has_password=account.password_hash is not None,
-        apps=[each.name for each in authenticators if each.kind == TOTP_KIND],
-        passkeys=[each.name for each in authenticators if each.kind == PASSKEY_KIND],
+        has_factor=bool(authenticators),
         needs_factor=features.factors and service(Authenticators).requirement.applies_to(account),
         codes_left=codes_left(account.id, authenticators),
-        sessions=service(SessionManagement).list(caller, account, 0, MAX_SESSIONS),
+        passkeys=[Device(each.name, each.created_at, each.last_used_at) for each in passkeys],
+        other_sessions=[
+            Device(each.label or "", each.created_at, each.used_at)
+            for each in sessions
+            if not each.current
+        ],
+    )
+    return SecurityOverview(
+        is_verified=state.is_verified,
+        new_email=service(EmailChanges).waiting(account.id),
+        has_password=account.password_hash is not None,
+        apps=[each.name for each in apps],
+        passkeys=[each.name for each in passkeys],
+        codes_left=state.codes_left,
+        sessions=sessions,
         identities=service(Identities).list(account.id) if features.provider else (),
+        next_step=next_step(state, features, find_context().clock.now()),
     )
 
 
@@ -88,14 +102,3 @@ def codes_left(account_id: AccountKey, authenticators: Sequence[Any]) -> int | N
     if not any(each.kind in kinds for each in authenticators):
         return None
     return service(RecoveryCodes).count_left(account_id)
-
-
-def _advice(overview: SecurityOverview) -> Iterator[str]:
-    """Yield the advice, the most urgent first."""
-    features = service(ConsoleResources).features
-    if not overview.is_verified:
-        yield "address"
-    if features.second_factors and not (overview.apps or overview.passkeys):
-        yield "passkey" if features.passkeys and not overview.needs_factor else "factor"
-    if overview.codes_left is not None and overview.codes_left <= FEW_CODES:
-        yield "codes"

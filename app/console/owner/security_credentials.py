@@ -78,7 +78,7 @@ def _password_form() -> Response:
         "owner/security/password.html",
         at="security_page",
         has_password=_has_password(),
-        shortest=auth.PASSWORD_MIN_LENGTH,
+        password_length=auth.PASSWORD_MIN_LENGTH,
     )
 
 

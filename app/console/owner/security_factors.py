@@ -1,27 +1,37 @@
 """Two-factor authentication: an overview, authenticators, apps and recovery codes."""
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from flask import Response, request
 
-from ...auth.caller import caller
+from ...auth.caller import caller, find_caller
 from ...auth.decorators import active_account_required
 from ...auth.mfa import routes as mfa_api
+from ...auth.mfa import schemas as mfa_schemas
 from ...auth.mfa import totp
+from ...auth.mfa.apps import AppEnrollment, OfferedApp
 from ...auth.mfa.authenticators import Authenticators
 from ...auth.mfa.errors import AuthenticatorNotFound
-from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
+from ...auth.mfa.models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
+from ...auth.mfa.policy import find_enrollee
 from ...auth.mfa.recovery_codes import RecoveryCodes
 from ...auth.mfa.routes import factors_required
 from ...auth.sessions.devices import label_of
 from ...auth.settings import AuthSettings
+from ...auth.sign_in.options import sign_in_options
+from ...auth.sign_in.policy import response_payload
 from ...auth.step_up.service import Freshness
 from ...core.context import current_frontdesk, service
+from ...core.errors import Invalid
 from ...core.types import JsonObject
+from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import hidden
+from ...core.web.request_data import takes
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
+from ..recovery_codes import show_recovery_codes
 from ..texts import _
 from .step_up import require_recent_sign_in
 
@@ -96,13 +106,45 @@ def _page_of(authenticator: JsonObject) -> str:
 @hidden
 @require_recent_sign_in
 def new_app_page() -> Response:
-    return render_page("owner/security/app_new.html", at="security_page")
+    """Show a new secret, or the secret of a rejected form again."""
+    app = service(AppEnrollment).offer(caller().account, request.form.get("key", ""))
+    return _render_setup(app)
+
+
+class AppSetupForm(RequestSchema):
+    class Input(TypedDict):
+        key: str
+        otp: str
+        name: str | None
+
+    key = Text(min=1, max=512, required=True)
+    otp = mfa_schemas.one_time_code(required=True)
+    name = Text(max=NAME_LENGTH, strip=True, load_default=None, allow_none=True)
+
+
+@active_account_required
+@factors_required
+@takes(form=AppSetupForm)
+def _set_up_app(form: AppSetupForm.Input) -> JsonObject:
+    enrolled = service(AppEnrollment).set_up(
+        find_enrollee(None),
+        OfferedApp(form["key"], form["otp"], form["name"]),
+        sign_in_options(caller=find_caller()),
+    )
+    if enrolled is None:
+        raise Invalid.about("otp", _("The key has expired. Scan the new QR code."))
+    return {**response_payload(enrolled.outcome), "recovery_codes": enrolled.recovery_codes}
+
+
+@calls_api(_set_up_app, form_page=new_app_page)
+def set_up_own_app(call_api: ApiCall) -> Response:
+    return _finish_setup(call_api())
 
 
 @calls_api(mfa_api.begin_app, form_page=new_app_page)
 def begin_own_app(call_api: ApiCall) -> Response:
     """Show the secret without a redirect, because the API returns it only once."""
-    return _render_confirmation(call_api())
+    return _render_setup(call_api())
 
 
 @active_account_required
@@ -111,24 +153,30 @@ def begin_own_app(call_api: ApiCall) -> Response:
 def own_app_page(authenticator_id: int) -> Response:
     """Show a rejected form again; without a form there is no secret, so redirect to the start."""
     secret, uri = (request.form.get(name, "") for name in ("secret", "uri"))
-    if not uri.startswith("otpauth://"):
+    # A longer text fits into no QR code.
+    if not uri.startswith("otpauth://") or len(uri) > 1000:
         return redirect_to(".new_app_page")
     shown = {"id": authenticator_id, "secret": secret, "uri": uri}
-    return _render_confirmation({**shown, "qr": totp.qr_code(uri)})
+    return _render_setup(shown)
 
 
 @calls_api(mfa_api.confirm_app, form_page=own_app_page)
 def confirm_own_app(call_api: ApiCall, authenticator_id: int) -> Response:
-    codes = call_api()["recovery_codes"]
-    if codes:
+    return _finish_setup(call_api())
+
+
+def _finish_setup(result: JsonObject) -> Response:
+    if codes := result["recovery_codes"]:
         return render_recovery_codes(codes, _("Authenticator app set up."))
     return redirect_to(
         ".factors_page", _("Authenticator app set up. All other sessions have ended.")
     )
 
 
-def _render_confirmation(app: JsonObject) -> Response:
-    return render_page("owner/security/app_confirm.html", at="security_page", app=app)
+def _render_setup(app: JsonObject) -> Response:
+    return render_page(
+        "owner/security/app.html", at="security_page", app=app, qr=totp.qr_code(app["uri"])
+    )
 
 
 @active_account_required
@@ -150,7 +198,10 @@ def make_own_recovery_codes(call_api: ApiCall) -> Response:
 
 
 def render_recovery_codes(codes: Sequence[str], message: object = "") -> Response:
-    """Show the codes without a redirect, because the API returns them only once."""
-    return render_page(
-        "owner/security/codes_shown.html", at="security_page", codes=codes, message=message
+    return show_recovery_codes(
+        "owner/security/codes_shown.html",
+        codes,
+        caller().account.email,
+        at="security_page",
+        message=message,
     )

@@ -4,8 +4,12 @@ import { focusError } from "./focus.js";
 import "./forms.js";
 import { inZone } from "./moments.js";
 import { announce } from "./popups.js";
+import "./selection.js";
 
 function initialize(root) {
+  // htmx replaces only the body, and the language can change with the account.
+  const { lang, dir } = document.getElementById("time-format");
+  Object.assign(document.documentElement, { lang, dir });
   inZone(root);
   announce();
 }

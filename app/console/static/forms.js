@@ -38,6 +38,12 @@ document.addEventListener("htmx:sendError", (event) => {
 addEventListener("beforeunload", (event) => {
   if (document.querySelector(unsaved)) event.preventDefault();
 });
+// Going back or forward within the console: htmx replaces the page, so this asks instead of the browser.
+// Browsers without this API do not ask.
+globalThis.navigation?.addEventListener("navigate", (event) => {
+  if (event.navigationType !== "traverse" || !event.cancelable || !document.querySelector(unsaved)) return;
+  if (!confirm(document.querySelector("[data-leave]").dataset.leave)) event.preventDefault();
+});
 // A link loads the whole page then, because htmx would replace the form without a question.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
@@ -69,6 +75,7 @@ const actions = {
       button.classList.remove("done");
     }, 2000);
   },
+  print: () => print(),
   themeNext() {
     const root = document.documentElement;
     const isDark = root.dataset.theme

@@ -1,14 +1,13 @@
 // Shows times in the user's time zone. The style `ago` shows times of the last day relatively. Others have
 // the server's format: the account's time zone, otherwise the browser's, and the page's language.
 
-const { lang } = document.documentElement;
-// For the complete time in the title: the browser's regional variant of the page's language.
-const language = navigator.languages.find((each) => each.split("-")[0] === lang.split("-")[0]) ?? lang;
-const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto" });
 const units = [["second", 60], ["minute", 60], ["hour", 24]];
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 function formats() {
+  const { lang } = document.documentElement;
+  // For the complete time in the title: the browser's regional variant of the page's language.
+  const language = navigator.languages.find((each) => each.split("-")[0] === lang.split("-")[0]) ?? lang;
   const { zone, months, day, time } = document.getElementById("time-format").dataset;
   const timeZone = zone || undefined;
   const numbers = new Intl.DateTimeFormat("en", {
@@ -18,6 +17,7 @@ function formats() {
   const read = (moment) => Object.fromEntries(numbers.formatToParts(moment).map(({ type, value }) => [type, value]));
   const inDays = (at) => fill(day, { ...at, month: months.split(" ")[at.month - 1] });
   return {
+    relative: new Intl.RelativeTimeFormat(lang, { numeric: "auto" }),
     full: (moment) => full.format(moment),
     day: (moment) => inDays(read(moment)),
     time(moment) {
@@ -30,7 +30,7 @@ function formats() {
 function ago(moment, format) {
   let distance = (moment - Date.now()) / 1000;
   for (const [unit, most] of units) {
-    if (Math.abs(distance) < most) return relative.format(Math.round(distance), unit);
+    if (Math.abs(distance) < most) return format.relative.format(Math.round(distance), unit);
     distance /= most;
   }
   return format.day(moment);

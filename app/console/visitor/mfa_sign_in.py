@@ -15,6 +15,7 @@ from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api
 from ..links import link_to, next_path, redirect_to
 from ..pages import render_page
+from ..recovery_codes import show_recovery_codes
 from ..texts import _
 from . import passkeys
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in, trust_days
@@ -139,10 +140,12 @@ def _app_page(app: JsonObject) -> Response:
 
 
 def _finish_enrolment(result: Any) -> Response:
-    """Show the codes without a redirect, because the API returns them only once."""
     codes = result.get("recovery_codes")
     if not codes:
         return redirect_signed_in(result)
-    return render_page(
-        "visitor/recovery_codes.html", codes=codes, next=next_path(link_to(".dashboard"))
+    return show_recovery_codes(
+        "visitor/recovery_codes.html",
+        codes,
+        result["account"].get("email", ""),
+        next=next_path(link_to(".dashboard")),
     )

@@ -8,6 +8,7 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import anyone, hidden
 from ...registration import routes as registration_api
+from ...registration.browser import PendingResponse
 from ...registration.verification import Verification
 from ...workspaces.invitations.received import ReceivedInvitations
 from ..api_calls import ApiCall, calls_api, report
@@ -56,9 +57,9 @@ def register_page() -> Response:
 def register_account(call_api: ApiCall) -> Response:
     prepare_sign_in()
     result = call_api()
-    if "account" in result:
-        return redirect_signed_in(result, _("Welcome. Your account was created."))
-    return remember_registration(_check_mail())
+    if isinstance(call_api.response, PendingResponse):
+        return remember_registration(_check_mail(), call_api.response.browser_proof)
+    return redirect_signed_in(result, _("Welcome. Your account was created."))
 
 
 @anyone

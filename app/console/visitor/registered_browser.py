@@ -16,7 +16,7 @@ from ...core.context import current_frontdesk, service
 from ...core.errors import Problem
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject
-from ...registration.browser import BROWSER_SECONDS, RegisteredBrowsers, browser_proof
+from ...registration.browser import BROWSER_SECONDS, RegisteredBrowsers
 from ..api_calls import SIGN_IN_PROBLEMS
 from ..cookies import delete_cookie, read_cookie, set_cookie
 from .cookie_sign_in import prepare_sign_in
@@ -25,10 +25,10 @@ COOKIE = "fd-registered"
 _KEY = re.compile(r"[\w-]{43}", re.ASCII)
 
 
-def remember_registration(response: Response) -> Response:
+def remember_registration(response: Response, browser_proof: str) -> Response:
     key = secrets.token_urlsafe()
     try:
-        current_frontdesk.keystore.put(_entry(key), browser_proof(), BROWSER_SECONDS)
+        current_frontdesk.keystore.put(_entry(key), browser_proof, BROWSER_SECONDS)
     except KeystoreUnavailable:
         # The user signs in after the verification.
         return response

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from flask import Response, request
+from flask import Response
 from markupsafe import Markup
 
 from ...accounts.service import Accounts
-from ...audit.schemas import RecordFilter, RecordQuery, WorkspaceRecordRead
+from ...audit.schemas import RecordFilter, RecordPage, WorkspaceRecordRead
 from ...audit.service import Records
 from ...auth.decorators import active_account_required
 from ...core.context import service
@@ -17,6 +17,8 @@ from ...core.errors import Invalid
 from ...core.types import Values
 from ...core.web.operation import View, hidden
 from ...core.web.paging import Slice
+from ...core.web.replicas import reads_replica
+from ...core.web.request_data import load_body
 from ...workspaces.guards import active_member_required, current_workspace, workspace_roles_required
 from ...workspaces.invitations.service import Invitations
 from ...workspaces.models import MANAGERS
@@ -49,11 +51,10 @@ def managers_only(view: View) -> View:
 @managers_only
 def workspace_activity_page(workspace_slug: str) -> Response:
     filters = filter_values(FILTERS)
-    after = request.args.get("after") or None
     found = Slice([])
     errors: Sequence[str] = ()
     try:
-        found = _page(_load_filters(filters), after)
+        found = _page(_load_filters(filters))
     except Invalid as problem:
         errors = error_messages(problem)
     query = {"workspace_slug": workspace_slug, **filters}
@@ -68,20 +69,21 @@ def workspace_activity_page(workspace_slug: str) -> Response:
         more=bool(filters.keys() - {"type", "account"}),
         csv_url=link_to(".workspace_activity_csv", **query),
         lines_url=link_to(".workspace_activity_file", **query),
-        newest=link_to(AT, **query) if after else None,
+        newer=link_to(AT, **query, before=found.before) if found.before else None,
         older=link_to(AT, **query, after=found.after) if found.after else None,
     )
 
 
-def _page(filters: RecordFilter.Input | None, after: str | None) -> Slice:
+@reads_replica
+def _page(filters: RecordFilter.Input | None) -> Slice:
     if filters is None:
         return Slice([])
-    query: RecordQuery.Input = {**filters, "after": after, "limit": PER_PAGE}
     try:
-        return service(Records).page(query, WorkspaceRecordRead)
+        page: RecordPage.Input = load_body(RecordPage, filter_values(("after", "before")))
+        return service(Records).page(filters, {**page, "limit": PER_PAGE}, WorkspaceRecordRead)
     except Invalid:
         # An invalid position means the first page.
-        return service(Records).page({**query, "after": None}, WorkspaceRecordRead)
+        return service(Records).page(filters, {"limit": PER_PAGE}, WorkspaceRecordRead)
 
 
 def _load_filters(given: Mapping[str, str]) -> RecordFilter.Input | None:
@@ -183,6 +185,7 @@ def _entry(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) ->
         return WorkspaceActivity(item["at"], icon, text)
     account = emails.get(item["account_id"], _("deleted account"))
     email = invited.get(int(item["target_id"])) if item["target_kind"] == "invitation" else None
+    address = email or _("an unknown address")
     return WorkspaceActivity(
         item["at"],
         icon,
@@ -190,7 +193,7 @@ def _entry(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) ->
             text,
             who=_strong(_who(item, emails)),
             account=_strong(account),
-            invited=_strong(email or _("an unknown address")),
+            invited=_strong(address),
             what=_change(item["data"]),
         ),
     )

@@ -2,11 +2,15 @@
 
 from flask import Response, request
 
+from ...accounts.models import AccountLike
+from ...accounts.search import MAX_COUNT, count_limit
+from ...administration.search import Estimate
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
+from ...core.web.replicas import reads_replica
 from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import (
     active_member_required,
@@ -36,8 +40,10 @@ def workspace_page(workspace_slug: str) -> Response:
     query = {**paging.query, "search": search} if search else paging.query
     found = get_from_api(workspaces_api.list_members, query=query, workspace_slug=workspace_slug)
     members = paging.visible(found)
+    links = paging.links(found)
+    viewer = caller().account
     # Ids are compared as text, because JSON may contain them in another type.
-    own_id = str(caller().account.id)
+    own_id = str(viewer.id)
     return render_workspace_page(
         "members.html",
         "members",
@@ -49,10 +55,20 @@ def workspace_page(workspace_slug: str) -> Response:
             }
             for each in members
         ],
-        people=service(ConsoleResources).people.by_emails(each["email"] for each in members),
-        links=paging.links(found),
+        people=service(ConsoleResources).people.by_emails(
+            (each["email"] for each in members), viewer
+        ),
+        links=links,
+        total=_total(viewer, search) if links.newer or links.older else None,
         search=search,
     )
+
+
+@reads_replica
+def _total(viewer: AccountLike, search: str) -> Estimate:
+    number = service(Members).count(current_workspace.id, viewer, search or None)
+    most = count_limit(search) if search else MAX_COUNT
+    return Estimate(most, "over") if number > most else Estimate(number, "exactly")
 
 
 @active_account_required
@@ -61,12 +77,12 @@ def workspace_page(workspace_slug: str) -> Response:
 @hidden
 def member_page(workspace_slug: str, account_id: AccountKey) -> Response:
     shown = service(Members).get(current_workspace.id, account_id)
-    status = shown.member.status
+    status, people = shown.member.status, service(ConsoleResources).people
     return render_workspace_page(
         "member.html",
         "members",
         shown=shown,
-        person=service(ConsoleResources).people.by_emails([shown.email])[shown.email],
+        person=people.by_emails([shown.email], caller().account)[shown.email],
         is_managed=current_member.may_manage(shown.member.type),
         is_own=account_id == current_member.account_id,
         types=assignable_types(),

@@ -4,14 +4,17 @@ from flask import Response, request
 
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
+from ...core.context import service
 from ...core.web.operation import hidden
 from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import active_member_required, current_member
 from ...workspaces.models import OWNER
 from ...workspaces.routes import IN_PATH
+from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..links import Paging, redirect_to
 from ..pages import render_page
+from ..people import has_pictures
 from ..texts import _
 from .layout import render_workspace_page
 
@@ -28,6 +31,7 @@ def workspaces_page() -> Response:
         workspaces=paging.visible(found),
         links=paging.links(found),
         current_id=caller().account.current_workspace_id,
+        logos=service(Workspaces).logo_files(each["slug"] for each in found),
     )
 
 
@@ -61,7 +65,9 @@ def switch_workspace(call_api: ApiCall) -> Response:
 @active_member_required(resolver=IN_PATH)
 @hidden
 def workspace_settings_page(workspace_slug: str) -> Response:
-    return render_workspace_page("settings.html", "settings", is_owner=current_member.type == OWNER)
+    return render_workspace_page(
+        "settings.html", "settings", is_owner=current_member.type == OWNER, has_logos=has_pictures()
+    )
 
 
 @calls_api(workspaces_api.change_workspace, form_page=workspace_settings_page)

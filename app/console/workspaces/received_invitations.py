@@ -29,7 +29,7 @@ def received_invitations_page() -> Response:
         found = get_from_api(invitations_api.list_received_invitations, query={"limit": MAX_LISTED})
     except AddressNotVerified:
         found = None
-    return render_page("workspaces/received.html", invitations=found)
+    return render_page("workspaces/received.html", invitations=found, logos=_logos(*(found or ())))
 
 
 @calls_api(invitations_api.accept_received_invitation, form_page=received_invitations_page)
@@ -57,6 +57,7 @@ def invitation_page() -> Response:
         "workspaces/invitation.html",
         token=token,
         invitation=shown,
+        logos=_logos(shown),
         is_addressee=is_signed_in() and _is_addressee(token),
         is_in=is_signed_in(),
     )
@@ -85,6 +86,10 @@ def _redirect_joined(member: JsonObject) -> Response:
     workspace = service(Workspaces).by_id(member["workspace_id"])
     text = _("You joined the workspace.")
     return redirect_to(".workspace_page", text, workspace_slug=workspace.slug)
+
+
+def _logos(*invitations: JsonObject) -> dict[str, str]:
+    return service(Workspaces).logo_files(each["workspace"]["slug"] for each in invitations)
 
 
 def _is_addressee(token: str) -> bool:

@@ -13,7 +13,17 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
 
 from ..types import Values
-from .field_types import Bind, DatabaseUrl, HeaderName, MountPath, Origin, RedisUrl, UrlPath
+from .field_types import (
+    Bind,
+    BrokerUrl,
+    DatabaseUrl,
+    HeaderName,
+    MountPath,
+    Origin,
+    PostgresUrl,
+    RedisUrl,
+    UrlPath,
+)
 
 
 class Namespace(BaseModel):
@@ -47,6 +57,12 @@ class CoreSettings(Namespace):
         default=None,
         description="Public URL of the service, used for avatar URLs and for links to the"
         " console. Example: `https://api.example.com`.",
+    )
+    LANGUAGE: str = Field(
+        default="en",
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+        description="Language of pages and emails if neither the account nor the browser has a"
+        " language with a translation. Example: `de`.",
     )
     CONSOLE_ENABLED: bool = Field(
         default=True,
@@ -93,6 +109,27 @@ class CoreSettings(Namespace):
     DATABASE_POOL_SIZE: PositiveInt = Field(
         default=16, description="Maximum number of PostgreSQL connections of each process."
     )
+    DATABASE_PREPARED: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Whether PostgreSQL connections prepare statements. `auto` prepares unless"
+        " they go through a pooler such as PgBouncer. `on` also prepares through a"
+        " pooler: PgBouncer 1.22 or newer with `max_prepared_statements`.",
+    )
+    DATABASE_DIRECT_URL: PostgresUrl | None = Field(
+        default=None,
+        description="SQLAlchemy URL of the same database without the pooler, for migrations."
+        " Set it if `CORE__DATABASE_URL` goes through a pooler in transaction mode.",
+    )
+    DATABASE_READ_URL: PostgresUrl | None = Field(
+        default=None,
+        description="SQLAlchemy URL of a streaming replica, which lists are read from: inbox pages,"
+        " members, audit logs, sent broadcasts and accounts.",
+    )
+    DATABASE_READ_LAG: PositiveInt = Field(
+        default=5,
+        description="Seconds that the replica may be behind the primary before lists are read from"
+        " the primary. A caller who changes data reads from the primary for as long.",
+    )
     KEYSTORE: Literal["auto", "memory", "redis", "database"] = Field(
         default="auto",
         description="Shared state store for rate limits and one-time codes. `auto` uses Redis"
@@ -102,9 +139,10 @@ class CoreSettings(Namespace):
     )
     REDIS_URL: RedisUrl | None = Field(
         default=None,
-        description="URL of the Redis server for the shared state store, with the scheme"
-        " `redis://`, `rediss://` (TLS) or `unix://`. Any other scheme aborts"
-        " startup. Example: `rediss://redis.example.com:6379/0`.",
+        description="URL of the Redis server for the shared state store: `redis://`,"
+        " `rediss://` (TLS) or `unix://`; `redis+sentinel://` for its sentinels,"
+        " `redis+cluster://` for a Redis Cluster. Any other scheme aborts startup."
+        " Example: `redis+sentinel://a.example.com:26379,b.example.com:26379/mymaster/0`.",
     )
     REDIS_HOST: str | None = Field(
         default=None,
@@ -120,10 +158,11 @@ class CoreSettings(Namespace):
     REDIS_PASSWORD: SecretStr | None = Field(
         default=None, description="Password of the Redis server, for `CORE__REDIS_HOST`."
     )
-    CELERY_BROKER_URL: SecretStr | None = Field(
+    CELERY_BROKER_URL: BrokerUrl | None = Field(
         default=None,
         description="URL of the Celery broker for background jobs. If unset, a thread in each"
-        " process runs background jobs. Example: `amqp://broker.example.com//`.",
+        " process runs background jobs. Redis Sentinel has the URLs of `CORE__REDIS_URL`."
+        " Example: `amqp://broker.example.com//`.",
     )
     EMAILS_ENABLED: bool = Field(
         default=True, description="Send emails. If `false`, no email is sent."

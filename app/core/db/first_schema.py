@@ -7,13 +7,12 @@ recorded revision and the columns of all its tables are those of the first relea
 """
 
 import re
-import time
 from typing import Any
 
 from sqlalchemy import Connection, inspect, text
-from sqlalchemy.exc import OperationalError
 
 from ..errors import SetupError
+from .short_locks import repeat_until_locked
 
 REVISIONS = (
     "0001_tasks",
@@ -48,12 +47,42 @@ _TABLES = {
     ),
 }
 _ADDED = {"notifications": (7, {"standing", "counted_at"})}
-# This table gets no view, because the next revision drops a column, which a view would prevent.
-_WITHOUT_VIEW = "outgoing_messages"
 VIEW_COMMENT = "frontdesk: the former name, for processes of the version before"
-# Shorter than PostgreSQL's deadlock_timeout, so that this gives up before a request does.
-_LOCK_WAIT = "500ms"
-_RETRY_SECONDS = 0.5
+
+# The next revision replaces the column `notification_id`. A view of the whole row does not depend
+# on the column, and works before and after that revision.
+_MESSAGES = """
+CREATE VIEW outgoing_messages AS SELECT id,
+CAST(coalesce(to_jsonb(m) ->> 'notification_id', CASE to_jsonb(m) ->> 'subject_kind'
+    WHEN 'notification' THEN to_jsonb(m) ->> 'subject_id' END) AS bigint) AS notification_id,
+title, message, template_file, context, created_at FROM frontdesk_outgoing_messages m
+"""
+_INSERT_MESSAGE = """
+CREATE FUNCTION frontdesk_insert_outgoing_message() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    -- The columns do not change after the lock.
+    LOCK TABLE frontdesk_outgoing_messages IN ROW EXCLUSIVE MODE;
+    NEW.id := nextval('frontdesk_outgoing_messages_id_seq');
+    IF EXISTS (SELECT FROM pg_attribute WHERE attname = 'subject_kind'
+               AND attrelid = 'frontdesk_outgoing_messages'::regclass) THEN
+        INSERT INTO frontdesk_outgoing_messages
+            (id, subject_kind, subject_id, title, message, template_file, context, created_at)
+        VALUES (NEW.id, CASE WHEN NEW.notification_id IS NOT NULL THEN 'notification' END,
+            NEW.notification_id, NEW.title, NEW.message, NEW.template_file, NEW.context,
+            NEW.created_at);
+    ELSE
+        INSERT INTO frontdesk_outgoing_messages
+            (id, notification_id, title, message, template_file, context, created_at)
+        VALUES (NEW.id, NEW.notification_id, NEW.title, NEW.message, NEW.template_file,
+            NEW.context, NEW.created_at);
+    END IF;
+    RETURN NEW;
+END $$
+"""
+_INSERT_TRIGGER = """
+CREATE TRIGGER frontdesk_insert INSTEAD OF INSERT ON outgoing_messages
+FOR EACH ROW EXECUTE FUNCTION frontdesk_insert_outgoing_message()
+"""
 
 _NAMES = "|".join(_TABLES)
 _FOREIGN_KEY = re.compile(rf"\bfk_({_NAMES})_(\w+?)_(?:accounts|{_NAMES})\b")
@@ -85,6 +114,7 @@ def drop_former_names(connection: Connection) -> None:
     )
     for name in connection.scalars(ours, {"comment": VIEW_COMMENT}).all():
         connection.exec_driver_sql(f"DROP VIEW {_quoted(name)}")
+    connection.exec_driver_sql("DROP FUNCTION IF EXISTS frontdesk_insert_outgoing_message()")
     connection.commit()
 
 
@@ -158,28 +188,19 @@ def _copy(connection: Connection, table: str) -> None:
 
 
 def _rename_under_load(connection: Connection, tables: list[str]) -> None:
-    """Rename all tables in one transaction of some milliseconds.
-
-    While a statement waits for a lock, all later requests wait too, so each attempt is short.
-    """
+    """Rename all tables in one transaction of some milliseconds."""
     connection.commit()
-    while True:
-        try:
-            connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_LOCK_WAIT}'")
-            connection.exec_driver_sql(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
-            break
-        except OperationalError as error:
-            connection.rollback()
-            # lock_not_available, deadlock_detected
-            if getattr(error.orig, "sqlstate", None) not in ("55P03", "40P01"):
-                raise
-            time.sleep(_RETRY_SECONDS)
+    lock = f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE"
+    repeat_until_locked(connection, lambda: connection.exec_driver_sql(lock))
     for table in tables:
         _rename(connection, table)
     for table in tables:
-        if table != _WITHOUT_VIEW:
+        if table == "outgoing_messages":
+            for statement in (_MESSAGES, _INSERT_MESSAGE, _INSERT_TRIGGER):
+                connection.exec_driver_sql(statement)
+        else:
             connection.exec_driver_sql(f"CREATE VIEW {table} AS TABLE {renamed(table)}")
-            connection.exec_driver_sql(f"COMMENT ON VIEW {table} IS '{VIEW_COMMENT}'")
+        connection.exec_driver_sql(f"COMMENT ON VIEW {table} IS '{VIEW_COMMENT}'")
     connection.commit()
 
 

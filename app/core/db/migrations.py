@@ -1,8 +1,11 @@
 """Runs Alembic on the application's engine; called by `env.py`, also of applications."""
 
+import re
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal
 
 from flask import current_app
@@ -11,7 +14,11 @@ from sqlalchemy import Connection, False_, True_, text
 from ..errors import SetupError
 from ..types import JsonObject
 from .base import UtcDateTime
+from .direct import connect_directly
 from .first_schema import adopt_first_schema, drop_former_names
+from .partitioning.names import is_part_name
+from .search_indexes import search_index_names
+from .short_locks import repeat_until_locked
 
 MIGRATION_LOCK = 7_305_731_402
 LOCK_RETRY_SECONDS = 0.1
@@ -31,9 +38,11 @@ def run_migrations() -> None:
     # Imported here, because a server does not need Alembic.
     from alembic import context
 
+    # The search has such an index on SQLite.
+    warnings.filterwarnings("ignore", "Skipped unsupported reflection of expression-based index")
     migrate: Any = current_app.extensions["migrate"]
     metadata = current_app.extensions["frontdesk"].metadata
-    with migrate.db.engine.connect() as connection:
+    with connect_directly(migrate.db.engine) as connection:
         is_sqlite = connection.dialect.name == "sqlite"
         with (_sqlite if is_sqlite else _postgresql)(connection) as prepared:
             options: JsonObject = {
@@ -43,8 +52,10 @@ def run_migrations() -> None:
                 "compare_type": True,
                 **migrate.configure_args,
             }
-            if _has_our_history(context.script):
-                options.setdefault("include_object", _is_compared)
+            is_compared = _is_compared if _has_our_history(context.script) else _is_in_models
+            accounts = current_app.extensions["frontdesk"].accounts_in_migrations.name
+            options.setdefault("include_object", partial(is_compared, accounts))
+            options.setdefault("on_version_apply", partial(_explain_search_indexes, accounts))
             context.configure(
                 connection=prepared,
                 target_metadata=metadata,
@@ -52,10 +63,26 @@ def run_migrations() -> None:
                 transactional_ddl=True,
                 **options,
             )
-            if current_app.extensions["frontdesk"].owns_application:
-                _prepare_schema(prepared, context)
-            with context.begin_transaction():
-                context.run_migrations()
+            if not current_app.extensions["frontdesk"].owns_application:
+                _run(context)
+                return
+            _prepare_schema(prepared, context)
+            if is_sqlite or not _is_repeatable(context):
+                _run(context)
+            else:
+                repeat_until_locked(prepared, lambda: _run(context))
+
+
+def _run(context: Any) -> None:
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+def _is_repeatable(context: Any) -> bool:
+    """Return whether the command can run again after some of its migrations were applied: several
+    steps up or down would be counted from another revision."""
+    target = str(context.get_context().opts.get("destination_rev"))
+    return not context.is_offline_mode() and not re.search(r"(^|@)[+-](?!1$)", target)
 
 
 def _prepare_schema(connection: Connection, context: Any) -> None:
@@ -75,11 +102,32 @@ def _has_our_history(scripts: Any) -> bool:
 
 
 def _is_compared(
-    _object: object, name: str | None, kind: str, reflected: bool, model: object
+    accounts: str, found: object, name: str | None, kind: str, reflected: bool, model: object
 ) -> bool:
     """Ignore tables of features that the application does not mount: our migrations create all."""
     unknown = kind == "table" and reflected and model is None
-    return not (unknown and str(name).startswith("frontdesk_"))
+    is_unused = unknown and str(name).startswith("frontdesk_")
+    return not is_unused and _is_in_models(accounts, found, name, kind, reflected, model)
+
+
+def _is_in_models(
+    accounts: str, _object: object, name: str | None, kind: str, reflected: bool, model: object
+) -> bool:
+    """Ignore the indexes of the search, which depend on what the database has, and partitions."""
+    if kind == "table":
+        return not (reflected and model is None and is_part_name(str(name)))
+    return not (kind == "index" and reflected and name in search_index_names(accounts))
+
+
+def _explain_search_indexes(accounts: str, *, ctx: Any, step: Any, **_: object) -> None:
+    """Print what to do about the indexes that the SQL of offline mode does not have."""
+    if not ctx.as_sql or step.up_revision_id != "0030_search":
+        return
+    names = ", ".join(sorted(search_index_names(accounts)))
+    todo = "run `flask frontdesk index-search` afterwards" if step.is_upgrade else f"drop {names}"
+    ctx.impl.static_output(
+        f"-- The indexes for the search depend on the database and are not in this SQL: {todo}."
+    )
 
 
 def _skip_empty_migration(context: Any, _revision: Any, directives: list[Any]) -> None:
@@ -151,11 +199,11 @@ def _postgresql(connection: Connection) -> Iterator[Connection]:
 
     Raises SetupError behind a pooler in transaction mode, which would keep the lock.
     """
-    from .pooler import pooler_problem  # imports the driver
+    from .pooler import TRANSACTION_MODE, shares_sessions  # imports the driver
     from .postgres import statement_timeout
 
-    if problem := pooler_problem(connection.engine):
-        raise SetupError(f"{problem}. Migrations hold a lock that belongs to a session.")
+    if shares_sessions(connection.engine):
+        raise SetupError(f"{TRANSACTION_MODE}.")
     connection = connection.execution_options(isolation_level="READ COMMITTED")
     with statement_timeout(connection, None):
         take = text("SELECT pg_try_advisory_lock(:key)")

@@ -67,14 +67,15 @@ class Rows:
         ]
         positions = getattr(compiled, "positiontup", None)
         names = compiled.bind_names
-        writers = [
-            (name, writer)
+        # A parameter that a statement has several times is converted once.
+        writers = {
+            name: writer
             for parameter, name in names.items()
             if (writer := parameter.type.dialect_impl(dialect).bind_processor(dialect))
-        ]
+        }
         values = compiled.params
         fixed = {name: values[name] for bind, name in names.items() if not bind.required}
-        result = _Compiled(str(compiled), positions, readers, writers, fixed)
+        result = _Compiled(str(compiled), positions, readers, [*writers.items()], fixed)
         self._compiled[dialect.name] = result
         return result
 

@@ -25,6 +25,9 @@ Action = Callable[[], object]
 WriteRows = Callable[[AnySession, list[Any]], object]
 
 _OPEN = "frontdesk_transaction"
+_COMMITTED = "frontdesk_committed"
+# In a session that only reads (replica.py), the list of writes that follow on the primary.
+DEFERRED = "frontdesk_deferred_writes"
 
 
 @dataclass
@@ -70,6 +73,7 @@ def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[Sess
         _run(current.after_rollback)
         raise
     del session.info[_OPEN]
+    session.info[_COMMITTED] = True
     _run(current.after_commit)
 
 
@@ -128,6 +132,21 @@ def release(session: AnySession) -> None:
 
 def is_open(session: AnySession) -> bool:
     return _OPEN in session.info
+
+
+def has_committed(session: AnySession) -> bool:
+    """Return whether a `transaction()` of this session was committed."""
+    return _COMMITTED in session.info
+
+
+def write_after_read(session: AnySession, write: Action) -> None:
+    """Run a function that stores what was read: at once, or after the reads of a session that only
+    reads."""
+    deferred: list[Action] | None = session.info.get(DEFERRED)
+    if deferred is None:
+        write()
+    else:
+        deferred.append(write)
 
 
 def write_last(session: AnySession, write: WriteRows, row: object) -> None:
@@ -227,6 +246,18 @@ def extended_timeout(session: AnySession) -> Iterator[None]:
     from .postgres import statement_timeout
 
     with statement_timeout(session.connection(), LONG_SECONDS):
+        yield
+
+
+@contextmanager
+def unprepared(session: AnySession) -> Iterator[None]:
+    """Have PostgreSQL plan each statement for its parameters (postgres.py), such as a search."""
+    if session.get_bind().dialect.name != "postgresql":
+        yield
+        return
+    from .postgres import unprepared
+
+    with unprepared(session.connection()):
         yield
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 
 from ..clock import Clock
 from ..config.environment import SettingsError
+from ..config.redis_url import RedisServers, parse_servers
 from ..config.settings import CoreSettings
 from ..extras import missing_extra
 from ..process.servers import is_command
@@ -32,6 +33,10 @@ log = logging.getLogger(__name__)
 _MALFORMED = (
     "must be a valid URL such as redis://:password@host:6379/0, with special characters of the"
     " password percent-encoded"
+)
+_UNKNOWN_OPTION = (
+    "must have only connection options of redis-py after the question mark, and sentinel_username"
+    " and sentinel_password for Redis Sentinel"
 )
 
 
@@ -66,7 +71,10 @@ def _redis(core: CoreSettings) -> Keystore | None:
         raise SettingsError(f"Redis is configured, and needs an extra: {line}")
     from .redis import RedisKeystore
 
+    servers = parse_servers(url)
     try:
+        if servers is not None:
+            return _of_servers(servers)
         if url:
             return RedisKeystore.from_url(url)
         return RedisKeystore.from_url(
@@ -75,7 +83,19 @@ def _redis(core: CoreSettings) -> Keystore | None:
     except (ValueError, TypeError):
         # The error's message may contain a part of the password.
         name = "CORE__REDIS_URL" if url else "CORE__REDIS_HOST"
+        if servers is not None:
+            raise SettingsError(f"Invalid settings: {name}: {_UNKNOWN_OPTION}") from None
         if core.KEYSTORE == "redis":
             raise SettingsError(f"Invalid settings: {name}: {_MALFORMED}") from None
         log.warning("%s %s: the keystore is in memory.", name, _MALFORMED)
         return None
+
+
+def _of_servers(servers: RedisServers) -> Keystore:
+    if servers.master is None:
+        from .redis_cluster import open_cluster
+
+        return open_cluster(servers)
+    from .redis_sentinel import open_sentinel
+
+    return open_sentinel(servers)

@@ -31,6 +31,7 @@ from sqlalchemy.types import BigInteger
 
 from ..clock import Clock
 from ..db.base import Base, UtcDateTime, dialect_insert
+from ..request import note_effect
 from ..types import JsonObject
 from .base import KeystoreUnavailable
 from .state_file import StateEngine
@@ -74,6 +75,7 @@ class DatabaseKeystore:
         self._run(delete(KeystoreEntry).where(KeystoreEntry.key.in_(keys)))
 
     def take(self, key: str) -> str | None:
+        note_effect()
         row = self._run(
             delete(KeystoreEntry)
             .where(KeystoreEntry.key == key)
@@ -82,6 +84,7 @@ class DatabaseKeystore:
         return row.value if row and row.expires_at > self._clock.now() else None
 
     def add(self, key: str, value: str, seconds: int) -> bool:
+        note_effect()
         statement = self._upsert(key, value, seconds, {"value": value}, replace=False)
         return self._run(statement).scalar_one_or_none() is not None
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from threading import Lock
 
 from ..clock import Clock
+from ..request import note_effect
 
 # Expired entries are deleted after this many writes, so that memory stays bounded.
 PRUNE_EVERY = 1000
@@ -35,12 +36,14 @@ class MemoryKeystore:
                 self._entries.pop(key, None)
 
     def take(self, key: str) -> str | None:
+        note_effect()
         with self._lock:
             value = self.get(key)
             self._entries.pop(key, None)
             return value
 
     def add(self, key: str, value: str, seconds: int) -> bool:
+        note_effect()
         with self._lock:
             if self.get(key) is not None:
                 return False

@@ -17,19 +17,24 @@ log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 0.25
 PAUSE_SECONDS = 0.25
-# How long the breaker stays open unless the checking worker extends it, which may have died:
-# longer than one check and the pause after it.
-OPEN_SECONDS = 3.0
+CHECK_SECONDS = 2.0
+# How much longer than one check the breaker stays open unless the checking worker extends it, which
+# may have died. Longer than the pause after a check.
+MARGIN_SECONDS = 1.0
 
 
 class CircuitBreaker:
-    def __init__(self, name: str, reach: Callable[[], object]) -> None:
-        """`reach` pings the server, or raises within two seconds."""
+    def __init__(
+        self, name: str, reach: Callable[[], object], *, check_seconds: float = CHECK_SECONDS
+    ) -> None:
+        """`reach` pings the server, or raises within `check_seconds`."""
         self.name = name
         self._reach = reach
+        self._open_seconds = check_seconds + MARGIN_SECONDS
         # Until when calls are rejected, in memory and on a clock that forked processes share. Read
         # without a lock: a call that reads an old value waits for its timeout.
         self._until = memoryview(mmap.mmap(-1, 8)).cast("d")
+        self._openings = memoryview(mmap.mmap(-1, 8)).cast("q")
         self._reset()
         after_fork(self._reset)
 
@@ -42,6 +47,11 @@ class CircuitBreaker:
     def is_open(self) -> bool:
         until = self._until[0]
         return until != 0.0 and time.monotonic() < until
+
+    @property
+    def openings(self) -> int:
+        """How often the breaker opened in any worker: each time, connections are lost."""
+        return self._openings[0]
 
     @property
     def is_rejecting(self) -> bool:
@@ -64,13 +74,14 @@ class CircuitBreaker:
         with self._lock:
             if self._check is check:
                 self._extend()
+                self._openings[0] += 1
                 log.warning(
                     "The %s does not respond: requests that need it are rejected", self.name
                 )
         check.set()
 
     def _extend(self) -> None:
-        self._until[0] = time.monotonic() + OPEN_SECONDS
+        self._until[0] = time.monotonic() + self._open_seconds
 
     def _watch(self, check: Event) -> None:
         while not self._is_reachable():

@@ -11,6 +11,7 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, Se
 from werkzeug.routing import Rule
 
 from ..types import JsonObject
+from .repeats import RepeatRequest, repeat_request
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +65,11 @@ class LazySessionInterface(SecureCookieSessionInterface):
 class Application(Flask):
     url_rule_class = LazyRule
     session_interface = LazySessionInterface()
+
+    def handle_exception(self, e: Exception) -> Response:
+        if isinstance(e, RepeatRequest):
+            return repeat_request(self)
+        return super().handle_exception(e)
 
 
 def warn_of_proxies(app: Flask, hops: int) -> None:

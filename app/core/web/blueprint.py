@@ -61,10 +61,14 @@ class Blueprint(flask.Blueprint):
         needs: type[Any] | None = None,
         assemble: Assemble | None = None,
         about: str = "",
+        flow: tuple[str, str] | None = None,
         remedy: str = "",
         has_pages: bool = False,
     ) -> None:
         """`needs` is the service that all routes require, and `remedy` how to enable it.
+
+        `flow` is the title and the shell commands of an example with several requests; `{login}`
+        is the path of the view `login`.
 
         `assemble` adds a feature that only applications with this blueprint have, with its table.
         `has_pages`: session cookies authenticate here even if other routes do not accept them.
@@ -75,6 +79,7 @@ class Blueprint(flask.Blueprint):
         self.assemble = assemble
         # For the OpenAPI document.
         self.about = about
+        self.flow = flow
         self.remedy = remedy
         self.has_pages = has_pages
         for kind, handler in handlers():

@@ -8,11 +8,13 @@ from threading import Lock
 from typing import Any
 
 import orjson
-from flask import Response, current_app, send_from_directory, url_for
+from flask import Response, current_app, url_for
+from markupsafe import escape
 
 from ..context import current_frontdesk
 from ..errors import NotFound, Problem
 from ..extras import missing_extra
+from .assets import Asset, asset_response, read_asset
 from .blueprint import Blueprint
 from .operation import anyone, hidden
 from .pages import protect_page
@@ -21,35 +23,35 @@ from .responses import polled
 blueprint = Blueprint("docs", __name__)
 
 ASSETS = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
+OWN_ASSETS = ("docs.css", "docs.js")
+_OWN_FOLDER = Path(__file__).parent / "static"
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# The header and the text are painted before Swagger UI is loaded.
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API reference</title>
+<title>API reference · {name}</title>
 <link rel="stylesheet" href="{base}/swagger-ui.css">
+<link rel="stylesheet" href="{base}/docs.css">
 <link rel="icon" href="{base}/favicon-32x32.png">
+<link rel="preload" href="{document}" as="fetch" crossorigin="anonymous">
+<script src="{base}/swagger-ui-bundle.js" defer></script>
+<script src="{base}/docs.js" defer></script>
 </head>
 <body>
-<div id="reference"></div>
-<script src="{base}/swagger-ui-bundle.js"></script>
-<script src="{base}/start.js"></script>
+<header class="top"><b dir="auto">{name}</b>{link}<a href="{document}">openapi.json</a></header>
+<noscript><p class="wait">This page needs JavaScript. Without it, read openapi.json.</p></noscript>
+<main id="reference"><p class="wait" role="status">Loading the API reference</p></main>
 </body>
 </html>
 """
-_START = """SwaggerUIBundle({
-  url: new URL("../openapi.json", document.currentScript.src).href,
-  dom_id: "#reference",
-  deepLinking: true,
-  persistAuthorization: false,
-  validatorUrl: null,
-});
-"""
+_LINK = '<a href="{}">Back to the console</a>'
 _document_lock = Lock()
 
 
@@ -70,7 +72,7 @@ class PageUnsupported(Problem):
 @polled
 def openapi() -> Response:
     """The OpenAPI document"""
-    return Response(_document(), mimetype="application/json")
+    return asset_response(_document())
 
 
 @blueprint.get("/docs")
@@ -78,8 +80,15 @@ def openapi() -> Response:
 @hidden
 def page() -> Response:
     """A page to read the document and try the routes"""
-    _assets()
-    html = _PAGE.replace("{base}", url_for(".page").rstrip("/"))
+    _vendored_folder()
+    find_start = current_frontdesk.contributions.start_page
+    name, start = find_start() if find_start else (current_frontdesk.settings.core.PROJECT_NAME, "")
+    html = _PAGE.format(
+        base=url_for(".page").rstrip("/"),
+        document=url_for(".openapi"),
+        name=escape(name),
+        link=_LINK.format(escape(start)) if start else "",
+    )
     response = Response(html, mimetype="text/html", headers={"Content-Security-Policy": _POLICY})
     protect_page(response)
     return response
@@ -90,18 +99,24 @@ def page() -> Response:
 @hidden
 def asset(name: str) -> Response:
     """A file of the page"""
-    if name == "start.js":
-        return Response(_START, mimetype="text/javascript")
+    if name in OWN_ASSETS:
+        return _own_asset(name)
     if name not in ASSETS:
         raise NotFound
-    response = send_from_directory(_assets(), name, max_age=86400)
-    response.direct_passthrough = False
-    return response
+    return asset_response(_read(_vendored_folder() / name), "public, max-age=86400")
 
 
-def _document() -> bytes:
+@polled
+def _own_asset(name: str) -> Response:
+    return asset_response(_read(_OWN_FOLDER / name))
+
+
+_read = cache(read_asset)
+
+
+def _document() -> Asset:
     with _document_lock:
-        cached: bytes | None = current_app.extensions.get("frontdesk.openapi")
+        cached: Asset | None = current_app.extensions.get("frontdesk.openapi")
         if cached is None:
             # Imported here, because apispec is heavy and most processes never build the document.
             from .openapi.document import make_document
@@ -113,7 +128,8 @@ def _document() -> bytes:
             document = make_document(
                 app._get_current_object(), core.PROJECT_NAME, _version(), server
             )
-            cached = current_app.extensions["frontdesk.openapi"] = orjson.dumps(document)
+            cached = Asset.of(orjson.dumps(document), "application/json")
+            current_app.extensions["frontdesk.openapi"] = cached
         return cached
 
 
@@ -125,7 +141,7 @@ def _version() -> str:
 
 
 @cache
-def _assets() -> Path:
+def _vendored_folder() -> Path:
     """Return the folder without an import of the package, which would add an extension."""
     if line := missing_extra("docs"):
         raise PageUnsupported(f"{PageUnsupported.detail}: {line}")

@@ -258,6 +258,16 @@ def page_limit() -> StrictInteger:
     return StrictInteger(load_default=100, min=1, max=500, description=text)
 
 
+def page_start(max_length: int) -> Text:
+    text = "Position after which the page starts, from the `Link` header of the previous page."
+    return Text(min=1, max=max_length, description=text)
+
+
+def page_end(max_length: int) -> Text:
+    text = "Position before which the page ends, from the `Link` header of the following page."
+    return Text(min=1, max=max_length, description=text)
+
+
 class Page(RequestSchema):
     """The query of a list: `offset` and `limit`. Subclass it to add filters."""
 

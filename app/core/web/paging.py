@@ -1,12 +1,14 @@
 """Pages of lists: the query parameters of a page and the headers that link to the next one."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
 from flask import request
 
 from ..types import JsonObject, Values
+
+Listed = TypeVar("Listed")
 
 
 def with_next_row(query: Values) -> JsonObject:
@@ -29,32 +31,69 @@ def page_of(rows: Sequence[Any], query: Values) -> tuple[Sequence[Any], Mapping[
     return rows, {}
 
 
+# Query parameters that a link to another page replaces.
+_POSITIONS = ("offset", "after", "before")
+
+
 class Slice(NamedTuple):
     """A page with a cursor: rows that are added or deleted do not shift the next page."""
 
     rows: Sequence[Any]
     # The cursor of the next page; None on the last page.
     after: str | None = None
+    # The cursor of the previous page; None on the first page, and if the list has no such links.
+    before: str | None = None
     # The number of all rows, if the page shows it.
     total: int | None = None
 
     def headers(self) -> Mapping[str, str]:
         headers = {}
-        if self.after is not None:
-            query = {name: value for name, value in _query().items() if name != "offset"}
-            headers["Link"] = _link_to({**query, "after": self.after})
+        query = {name: value for name, value in _query().items() if name not in _POSITIONS}
+        links = [
+            _link_to({**query, name: cursor}, relation)
+            for name, cursor, relation in (
+                ("after", self.after, "next"),
+                ("before", self.before, "prev"),
+            )
+            if cursor is not None
+        ]
+        if links:
+            headers["Link"] = ", ".join(links)
         if self.total is not None:
             headers["X-Total-Count"] = str(self.total)
         return headers
+
+
+def slice_of(
+    rows: Sequence[Listed],
+    limit: int,
+    create_cursor: Callable[[Listed], str],
+    *,
+    is_first: bool,
+    is_backward: bool,
+) -> Slice:
+    """Return a page of rows, which were read with one row more. With `is_backward`, they are the
+    rows before a position, in reverse order."""
+    has_more, shown = len(rows) > limit, rows[:limit]
+    if not shown:
+        return Slice(shown)
+    if is_backward:
+        shown = shown[::-1]
+    has_previous = has_more if is_backward else not is_first
+    return Slice(
+        shown,
+        after=create_cursor(shown[-1]) if is_backward or has_more else None,
+        before=create_cursor(shown[0]) if has_previous else None,
+    )
 
 
 def _query() -> JsonObject:
     return request.args.to_dict(flat=False)
 
 
-def _link_to(query: Values) -> str:
+def _link_to(query: Values, relation: str = "next") -> str:
     """Return a `Link` with a path, because the request's Host header is not trusted."""
-    return f'<{own_path()}?{urlencode(query, doseq=True)}>; rel="next"'
+    return f'<{own_path()}?{urlencode(query, doseq=True)}>; rel="{relation}"'
 
 
 def own_path() -> str:

@@ -13,6 +13,7 @@ from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from ..context import find_context
+from ..db.sqlstates import READ_ONLY, is_foreign_statement, sqlstate
 from ..errors import (
     BadRequest,
     Conflict,
@@ -27,6 +28,7 @@ from ..errors import (
 )
 from ..security_log import RejectionLog
 from ..types import JsonObject
+from .repeats import repeat_if_possible
 from .server_errors import (
     ExpectationFailed,
     LengthRequired,
@@ -38,9 +40,6 @@ from .server_errors import (
 log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
-
-# PostgreSQL's code for a write to a standby or in a read-only transaction.
-READ_ONLY = "25006"
 
 # Violations of a unique constraint and of a foreign key.
 _RACES = ("23505", "23503")
@@ -137,7 +136,11 @@ def handle_exception(error: Exception) -> Response:
 
 
 def known_problem(error: Exception) -> Problem | None:
-    """Return the problem for an exception as `translate` does, and log the details."""
+    """Return the problem for an exception as `translate` does, and log the details.
+
+    Raises RepeatRequest if the request can be repeated instead.
+    """
+    repeat_if_possible(error)
     if _lacks_something(error):
         log.error(
             "%s: the database schema is out of date. Run `flask db upgrade`, or db.create_all() if"
@@ -172,13 +175,8 @@ def _is_race(error: Exception) -> bool:
         return False
     if has_request_context() and request.method in _SAFE_METHODS:
         return False  # a safe method must not write
-    state = _sqlstate(error)
+    state = sqlstate(error)
     return state in _RACES if state else any(text in str(error.orig) for text in _SQLITE_RACES)
-
-
-def _sqlstate(error: DBAPIError) -> str | None:
-    found: str | None = getattr(error.orig, "sqlstate", None)
-    return found
 
 
 def _lacks_something(error: Exception) -> bool:
@@ -191,7 +189,9 @@ def _lacks_something(error: Exception) -> bool:
 
 def _is_outage(error: Exception) -> bool:
     """Return whether the database is unavailable; SQLite has few classes of errors."""
-    if isinstance(error, DBAPIError) and _sqlstate(error) == READ_ONLY:
+    if isinstance(error, DBAPIError) and (
+        sqlstate(error) == READ_ONLY or is_foreign_statement(error)
+    ):
         return True
     if not isinstance(error, (OperationalError, InterfaceError)):
         return False

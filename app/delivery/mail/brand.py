@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ...core.config.settings import Namespace
+from ...core.translations import Translator
 
 _LINK = r"^https?://[^\s\"'<>]+$"
 
@@ -60,9 +61,10 @@ class BrandSettings(Namespace):
         text_color = "#000000" if _luminance(self.COLOR) > 0.179 else "#ffffff"
         return self.model_copy(update={"TEXT_COLOR": text_color})
 
-    @property
-    def text(self) -> str:
-        questions = f"Questions? {self.SUPPORT_EMAIL}" if self.SUPPORT_EMAIL else ""
+    def text(self, translate: Translator) -> str:
+        """Return the end of an email as text."""
+        support = self.SUPPORT_EMAIL
+        questions = translate("Questions? {link}", link=support) if support else ""
         links = "\n".join(f"{name}: {address}" for name, address in self.LINKS.items())
         parts = (part.strip() for part in (questions, self.FOOTER, self.ADDRESS, links))
         return "\n\n".join(part for part in parts if part)

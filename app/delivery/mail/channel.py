@@ -3,14 +3,16 @@
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jinja2 import Template
 from markupsafe import escape
 
 from ...core.clock import Clock
+from ...core.translations import ENGLISH
 from ..channel import AddressBook, Send
 from ..message import Email, Receiver, StoredMessage
+from ..personal import FieldValues, MarkedMessage
 from .base import Mailer
 from .markup import linked
 from .message_ids import MessageIds
@@ -37,7 +39,7 @@ class EmailChannel:
 
     @contextmanager
     def open(self) -> Iterator[Send]:
-        renderers: dict[int, EmailRenderer] = {}
+        renderers: dict[tuple[int, str], EmailRenderer] = {}
         moment = self.clock.now()
         with self.mailer.open() as connection:
 
@@ -47,11 +49,12 @@ class EmailChannel:
                 key: str,
                 before_send: Callable[[], None],
             ) -> None:
-                renderer = renderers.get(message.id)
+                language = self.templates.language_for(receiver.locale)
+                renderer = renderers.get((message.id, language))
                 if renderer is None:
-                    renderer = EmailRenderer(self.templates, message, self.link)
-                    renderers[message.id] = renderer
-                email = renderer.render(receiver.email)
+                    renderer = EmailRenderer(self.templates, message, self.link, language)
+                    renderers[message.id, language] = renderer
+                email = renderer.render(receiver.email, message.values)
                 mime = self.mailer.writer.write(email, moment, self.message_ids.derive(key))
                 connection.send(mime, before_send)
 
@@ -59,17 +62,23 @@ class EmailChannel:
 
 
 class EmailRenderer:
-    """Renders one message for many receivers. Only the receiver's address differs."""
+    """Renders one message for many receivers of one language. Only their addresses differ."""
 
-    def __init__(self, templates: Templates, message: StoredMessage, link: str) -> None:
+    def __init__(
+        self, templates: Templates, message: StoredMessage, link: str, language: str = ENGLISH
+    ) -> None:
         name = message.template_file or TEMPLATE
+        self._marked = MarkedMessage(message) if message.is_personal else None
+        if self._marked is not None:
+            message = replace(message, title=self._marked.title, message=self._marked.message)
         self._title = message.title
         self._html = templates.get(name)
         self._text: Template | None = templates.find(f"{name.rpartition('.')[0]}.txt")
         # The text of the default template, which needs no rendering for each receiver.
         self._plain: str | None = None
         if message.template_file is None:
-            parts = (message.title, message.message, link, templates.brand.text)
+            end = templates.brand.text(templates.translator(language))
+            parts = (message.title, message.message, link, end)
             self._plain = "\n\n".join(each for each in parts if each) + "\n"
         self._context = {
             **message.context,
@@ -79,18 +88,24 @@ class EmailRenderer:
             "link": link,
             "brand": templates.brand,
         }
+        self._html_texts = templates.texts(language, is_html=True)
+        self._plain_texts = templates.texts(language, is_html=False)
         # The default template only shows the receiver's address, so it is rendered once.
         self._shared_html: str | None = None
         if templates.are_built_in(name, LAYOUT):
-            self._shared_html = self._html.render(self._context, email=_PLACEHOLDER)
+            self._shared_html = self._html.render(
+                self._context, **self._html_texts, email=_PLACEHOLDER
+            )
 
-    def render(self, email: str) -> Email:
+    def render(self, email: str, values: FieldValues | None = None) -> Email:
+        """Return the email to this address, with the values of the message's personal fields."""
         if self._shared_html is not None:
             html = self._shared_html.replace(_PLACEHOLDER, escape(email))
         else:
-            html = self._html.render(self._context, email=email)
+            html = self._html.render(self._context, **self._html_texts, email=email)
         if self._text is not None:
-            text = self._text.render(self._context, email=email)
+            text = self._text.render(self._context, **self._plain_texts, email=email)
         else:
             text = self._plain or text_of(html)
-        return Email(email, self._title, text, html)
+        rendered = Email(email, self._title, text, html)
+        return rendered if self._marked is None else self._marked.fill(rendered, values or {})

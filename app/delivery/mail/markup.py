@@ -5,9 +5,10 @@ import re
 from markupsafe import Markup, escape
 
 # Without characters that end an attribute, are invisible or change the text direction: the reader
-# sees where the link leads.
+# sees where the link leads. A host has no mark of a personal field (personal.py), whose value
+# could be the end of another host.
 _LINK = re.compile(
-    r"https?://(?=[\w\[])[^\s<>\"'`{}|\\^\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e"
+    r"https?://(?=[\w\[])(?![^/?#\s]*[\U000f0000-\U000f0fff])[^\s<>\"'`{}|\\^\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\ufeff\ufff9-\ufffb]+",
     re.IGNORECASE,
 )

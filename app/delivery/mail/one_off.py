@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Protocol
 
 from ...core.process.servers import after_fork
+from ...core.request import note_effect
 from ..errors import Refused, RefusedAtReceiver, SwitchedOff, TryLater, Unreachable
 from ..message import Email
 from ..worker.background import Background
@@ -82,6 +83,7 @@ class BackgroundMail:
         except Refused as error:
             log.error("No email to %r, '%s': %s", email.to, one_line(email.subject), error)
             return
+        note_effect()
         with self._lock:
             if len(self._queue) >= MAX_QUEUED:
                 log.error("Too many queued emails: the email to %s is dropped", message.to)

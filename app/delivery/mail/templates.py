@@ -1,6 +1,8 @@
 """Finds an email's template, the application's before Frontdesk's, and renders the email."""
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 from flask import Flask, render_template
 from jinja2 import (
@@ -14,6 +16,15 @@ from jinja2 import (
 
 from ...core.config.settings import CoreSettings
 from ...core.process.folders import templates_folder
+from ...core.request import requested_languages
+from ...core.translations import (
+    ENGLISH,
+    Translator,
+    available_languages,
+    load_catalog,
+    select_language,
+    translation_folders,
+)
 from ..message import Email
 from .brand import BrandSettings
 
@@ -26,12 +37,22 @@ def text_of(html: str) -> str:
 
 
 LAYOUT = "frontdesk/mail.html"
+DOMAIN = "emails"
 
 
 class Templates:
-    def __init__(self, app: Flask, core: CoreSettings, brand: BrandSettings) -> None:
+    def __init__(
+        self,
+        app: Flask,
+        core: CoreSettings,
+        brand: BrandSettings,
+        find_locale: Callable[[str], str | None] = lambda _email: None,
+    ) -> None:
+        """`find_locale`: returns the language of the account with an email address."""
         self.app = app
         self.core = core
+        self._find_locale = find_locale
+        self._folders = translation_folders(app.root_path)
         self.brand = brand.with_text_color()
         # Jinja caches existing templates but searches for missing ones each time.
         self._missing: set[str] = set()
@@ -55,30 +76,77 @@ class Templates:
         folder = templates_folder()
         return all(self.get(name).filename == str(folder / name) for name in names)
 
-    def email(self, to: str, subject: str, name: str, /, **context: object) -> Email:
+    def language_of(self, to: str, locale: str | None = None) -> str:
+        """Return the language of an email: `locale` or that of the account with the address,
+        otherwise that of the browser that asked for the email, otherwise the default."""
+        languages = self._languages
+        # Without translations, no account is read.
+        if locale is None and len(languages) > 1:
+            locale = self._find_locale(to)
+        return select_language(languages, [locale, *requested_languages(), self.core.LANGUAGE])
+
+    def language_for(self, locale: str | None) -> str:
+        """Return the language of an email that is sent in the background."""
+        return select_language(self._languages, [locale, self.core.LANGUAGE])
+
+    @property
+    def _languages(self) -> frozenset[str]:
+        return available_languages(DOMAIN, self._folders)
+
+    def translator(self, language: str, is_html: bool = False) -> Translator:
+        return Translator(language, load_catalog(DOMAIN, language, self._folders), is_html)
+
+    def texts(self, language: str, *, is_html: bool) -> dict[str, Any]:
+        """Return the functions that translate the texts of a template."""
+        translate = self.translator(language, is_html)
+        return {"translate": translate, "translate_n": translate.plural}
+
+    def email(
+        self, to: str, subject: str, name: str, language: str = ENGLISH, /, **context: object
+    ) -> Email:
         """Render `name.html`, and the text from `name.txt` if it exists or else from the HTML."""
         context["brand"] = self.brand
-        html = render_template(self.get(f"{name}.html"), **context)
-        text = self.find(f"{name}.txt")
-        return Email(to, subject, render_template(text, **context) if text else text_of(html), html)
+        in_html = {**context, **self.texts(language, is_html=True)}
+        html = render_template(self.get(f"{name}.html"), **in_html)
+        template = self.find(f"{name}.txt")
+        if template is None:
+            return Email(to, subject, text_of(html), html)
+        in_text = {**context, **self.texts(language, is_html=False)}
+        return Email(to, subject, render_template(template, **in_text), html)
 
     def to_account(
-        self, name: str, to: str, topic: str, /, *, path: str = "", **context: object
+        self,
+        name: str,
+        to: str,
+        topic: str,
+        /,
+        *,
+        path: str = "",
+        locale: str | None = None,
+        **context: object,
     ) -> Email:
         """Render an email about an account, which does not need to exist.
 
         Args:
-            topic: The subject, without the name of the brand.
+            topic: The subject, without the name of the brand, with placeholders for values of the
+                context; translated here.
             path: Path of the page that the link opens, with the token if the context has one.
+            locale: The account's language, for an address that is not the account's now.
         """
         core = self.core
         if path:
             query = f"?token={context['token']}" if "token" in context else ""
             context["link"] = core.page_url(path) + query
+        language = self.language_of(to, locale)
+        translate = self.translator(language)
+        subject = translate(
+            "{project}: {topic}", project=self.brand.NAME, topic=translate(topic, **context)
+        )
         return self.email(
             to,
-            f"{self.brand.NAME}: {topic}",
+            subject,
             name,
+            language,
             username=to,
             project=self.brand.NAME,
             client_host=core.page_host,

@@ -195,7 +195,7 @@ class Batches:
 
 def _load_messages(connection: Connection, ids: set[int]) -> Mapping[int, StoredMessage]:
     columns = OutgoingMessage.__table__.c
-    names = ("id", "title", "message", "created_at", "template_file", "context")
+    names = ("id", "title", "message", "created_at", "template_file", "context", "is_personal")
     rows = connection.execute(select(*(columns[name] for name in names)).where(columns.id.in_(ids)))
     return {
         row.id: StoredMessage(
@@ -205,6 +205,7 @@ def _load_messages(connection: Connection, ids: set[int]) -> Mapping[int, Stored
             created_at=row.created_at,
             template_file=row.template_file,
             context=orjson.loads(row.context) if row.context else {},
+            is_personal=bool(row.is_personal),
         )
         for row in rows
     }

@@ -13,6 +13,9 @@ from ..message import Subject
 PENDING, SENT, FAILED, SKIPPED = "pending", "sent", "failed", "skipped"
 STATES = (PENDING, SENT, FAILED, SKIPPED)
 
+# The condition of a partial index: without it, the database does not use the index.
+IS_ENDED = text("state IN ('sent', 'failed')")
+
 # Messages with few receivers are sent before broadcasts, also before older ones.
 FEW, MANY = 0, 1
 LANES = (FEW, MANY)
@@ -39,6 +42,8 @@ class OutgoingMessage(Base):
     template_file: Mapped[str | None] = mapped_column(String(255))
     # Additional values for the template, as a JSON object.
     context: Mapped[str | None] = mapped_column(Text)
+    # Whether the texts have personal fields; NULL: no.
+    is_personal: Mapped[bool | None]
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
@@ -56,6 +61,15 @@ class Delivery(Base):
             sqlite_where=text("state = 'pending'"),
         ),
         Index("ix_frontdesk_deliveries_outgoing_id", "outgoing_id", "channel", "state"),
+        # The results of a time. Skipped deliveries are left out: a broadcast stores many at once.
+        Index(
+            "ix_frontdesk_deliveries_finished_at",
+            "state",
+            "finished_at",
+            "id",
+            postgresql_where=IS_ENDED,
+            sqlite_where=IS_ENDED,
+        ),
         # The deliveries to one account, the newest first.
         Index("ix_frontdesk_deliveries_receiver_id", "receiver_id", "id"),
         # A worker may still hold the id of a deleted row, so ids are not used again.

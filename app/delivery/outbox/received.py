@@ -1,6 +1,6 @@
 """The deliveries to one account: shown to admins, and in its data export."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from ...core.db.account_ids import MAX_STRING_LENGTH, IdKind, IntegerIds
 from ...core.db.transaction import AnySession
 from ...core.types import AccountKey, JsonObject
 from ..channel import AccountAddressBook, Channels
+from ..personal import FieldReader, fill_rows
 from .models import Delivery, OutgoingMessage
 
 
@@ -52,7 +53,10 @@ class ReceivedDeliveries:
 
 
 def export_deliveries(
-    channels: Channels, subject: DataSubject, reader: ExportReader
+    channels: Channels,
+    find_fields: Callable[[], FieldReader | None],
+    subject: DataSubject,
+    reader: ExportReader,
 ) -> Iterator[tuple[str, object]]:
     if not reader.has(Delivery, OutgoingMessage):
         return
@@ -68,11 +72,13 @@ def export_deliveries(
             OutgoingMessage.title,
             OutgoingMessage.message,
             OutgoingMessage.created_at,
+            OutgoingMessage.is_personal,
         )
         .join(OutgoingMessage, OutgoingMessage.id == Delivery.outgoing_id)
         .where(Delivery.receiver_id == subject.receiver_id, _is_to_account(channels))
     )
-    yield "deliveries.jsonl", reader.rows_in_ranges(deliveries, Delivery.id)
+    rows = reader.rows_in_ranges(deliveries, Delivery.id)
+    yield "deliveries.jsonl", fill_rows(rows, find_fields(), subject.id)
 
 
 def _is_to_account(channels: Channels) -> ColumnElement[bool]:

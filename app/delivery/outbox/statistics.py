@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, asc, desc, func, select, tuple_
 
 from ...core.db.transaction import AnySession
-from .models import FAILED, PENDING, SENT, Delivery, OutgoingMessage
+from ...core.time_series import Series
+from .models import FAILED, IS_ENDED, PENDING, Delivery, OutgoingMessage
 
 MAX_ROWS = 10_000
 MAX_REASONS = 5
@@ -27,16 +28,9 @@ class Backlog:
         return sum(self.by_channel.values())
 
 
-@dataclass(frozen=True)
-class RecentResults:
-    """Deliveries that ended since a moment, among the newest ones."""
-
-    sent: int
-    failed: int
-    # The most frequent reasons of failures, with their counts.
-    reasons: Mapping[str, int]
-    # Older deliveries exist that were not read.
-    is_more: bool
+def ended_series(state: str) -> Series:
+    """Return the deliveries that were sent, or that failed, by the time of their end."""
+    return Series(state, Delivery.finished_at, [Delivery.state == state, IS_ENDED])
 
 
 def count_backlog(session: AnySession, most: int = MAX_ROWS) -> Backlog:
@@ -67,28 +61,34 @@ def list_counted(
     *,
     limit: int,
     before: int | None = None,
+    after: int | None = None,
     channel: str | None = None,
     reason: str | None = None,
     most: int = MAX_ROWS,
 ) -> Sequence[Any]:
-    """Return the deliveries that `count_backlog` or `count_recent` counts, the newest first."""
+    """Return the deliveries that `count_backlog` or a series counts, the newest first, or the
+    oldest first of those `after` a delivery.
+
+    The filters by channel and reason find deliveries among the first `most` of them.
+    """
     names = ("id", "outgoing_id", "receiver_id", "channel", "state", "reason", "finished_at")
-    columns = select(*(getattr(Delivery, name) for name in names))
-    newest = columns.order_by(Delivery.id.desc())
-    read = (columns.where(Delivery.state == PENDING) if state == PENDING else newest).limit(most)
-    found = read.subquery().c
+    columns = select(*(getattr(Delivery, name) for name in names)).where(Delivery.state == state)
+    is_pending = state == PENDING
+    if not is_pending:
+        columns = _ended_since(columns, since)
+    position = before if after is None else after
+    if position is not None:
+        columns = columns.where(_is_past(session, position, is_pending, after is not None))
+    order = (Delivery.id,) if is_pending else (Delivery.finished_at, Delivery.id)
+    direct = desc if after is None else asc
+    found = columns.order_by(*(direct(each) for each in order)).limit(most).subquery().c
     message = (OutgoingMessage.subject_kind, OutgoingMessage.subject_id, OutgoingMessage.created_at)
     query = (
         select(*found, *message)
         .join(OutgoingMessage, OutgoingMessage.id == found.outgoing_id)
-        .where(found.state == state)
-        .order_by(found.id.desc())
+        .order_by(*(direct(found[each.key]) for each in order))
         .limit(limit)
     )
-    if state != PENDING:
-        query = query.where(found.finished_at >= since)
-    if before is not None:
-        query = query.where(found.id < before)
     if channel is not None:
         query = query.where(found.channel == channel)
     if reason is not None:
@@ -96,32 +96,33 @@ def list_counted(
     return session.execute(query).all()
 
 
-def count_recent(session: AnySession, since: datetime, most: int = MAX_ROWS) -> RecentResults:
+def _ended_since(query: Select[Any], since: datetime) -> Select[Any]:
+    return query.where(Delivery.finished_at >= since, IS_ENDED)
+
+
+def _is_past(
+    session: AnySession, delivery_id: int, is_pending: bool, is_newer: bool
+) -> ColumnElement[bool]:
+    """Return the condition for the deliveries of a list that are older than this one, or newer."""
+    ended = select(Delivery.finished_at).where(Delivery.id == delivery_id)
+    finished_at = None if is_pending else session.scalar(ended)
+    if finished_at is None:
+        return Delivery.id > delivery_id if is_newer else Delivery.id < delivery_id
+    place, end = tuple_(Delivery.finished_at, Delivery.id), (finished_at, delivery_id)
+    return place > end if is_newer else place < end
+
+
+def count_failures(session: AnySession, since: datetime, most: int = MAX_ROWS) -> Mapping[str, int]:
+    """Return the most frequent reasons of the newest failures, with their counts."""
+    failed = select(Delivery.reason).where(Delivery.state == FAILED, Delivery.reason.is_not(None))
     newest = (
-        select(Delivery.state, Delivery.reason, Delivery.finished_at)
-        .order_by(Delivery.id.desc())
-        .limit(most)
-        .subquery()
+        _ended_since(failed, since).order_by(Delivery.finished_at.desc()).limit(most).subquery()
     )
-    state, at = newest.c.state, newest.c.finished_at
-    counts: dict[Any, int] = {}
-    total = 0
-    ended = at >= since
-    for name, recent, count in session.execute(
-        select(state, ended.label("ended"), func.count()).group_by(state, "ended")
-    ):
-        total += count
-        if recent:
-            counts[name] = count
-    reasons: dict[str, int] = {}
-    if counts.get(FAILED):
-        frequency = func.count()
-        found = session.execute(
-            select(newest.c.reason, frequency)
-            .where(state == FAILED, ended, newest.c.reason.is_not(None))
-            .group_by(newest.c.reason)
-            .order_by(frequency.desc(), newest.c.reason)
-            .limit(MAX_REASONS)
-        )
-        reasons = {str(reason): count for reason, count in found}
-    return RecentResults(counts.get(SENT, 0), counts.get(FAILED, 0), reasons, total >= most)
+    frequency = func.count()
+    found = session.execute(
+        select(newest.c.reason, frequency)
+        .group_by(newest.c.reason)
+        .order_by(frequency.desc(), newest.c.reason)
+        .limit(MAX_REASONS)
+    )
+    return {str(reason): count for reason, count in found}

@@ -12,6 +12,7 @@ from ...core.extras import missing_extra
 from ..channel import AddressBook, Send
 from ..errors import DeliveryError, Refused, SwitchedOff, TryLater, Unreachable
 from ..message import Receiver, Sms, StoredMessage
+from ..personal import personalized
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +106,7 @@ class SmsChannel:
             message: StoredMessage, receiver: Receiver, _key: str, before_send: Callable[[], None]
         ) -> str:
             before_send()
-            return self.gateway.deliver(Sms(receiver.phone or "", _text(message)))
+            return self.gateway.deliver(Sms(receiver.phone or "", _text(personalized(message))))
 
         yield send
 

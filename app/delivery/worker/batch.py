@@ -8,6 +8,7 @@ it costs no extra time.
 import logging
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..channel import Channel, Send, receiver_id_reader
 from ..errors import DeliveryError, Refused, SenderRefused, SwitchedOff, Unreachable
 from ..outbox.batches import Batch, Batches, ClaimedDelivery
 from ..outbox.models import FAILED, SENT, SKIPPED
+from ..personal import FieldReader, FieldValues
 from .lease import retry_until_written
 
 log = logging.getLogger(__name__)
@@ -26,9 +28,17 @@ FIRST_RETRY, LONGEST_RETRY = 5.0, 3600.0
 
 
 class BatchRun:
-    def __init__(self, batches: Batches, batch: Batch, channel_name: str, now: datetime) -> None:
+    def __init__(
+        self,
+        batches: Batches,
+        batch: Batch,
+        channel_name: str,
+        now: datetime,
+        fields: FieldReader | None = None,
+    ) -> None:
         self.batches = batches
         self.batch = batch
+        self._fields = fields
         self.name = channel_name
         self.now = now
         # Deliveries without a result yet; after an exception, these were not tried.
@@ -37,6 +47,8 @@ class BatchRun:
         self._unrecorded: tuple[ClaimedDelivery, str | None] | None = None
         # The receivers by their ids, as the channel's address book returns them.
         self._receivers: Mapping[Any, Any] = {}
+        # The values of personal fields by receiver, if a message of the batch has personal fields.
+        self._values: Mapping[Any, FieldValues] = {}
         self._read_id: Callable[[Any], Any]
 
     def send(
@@ -45,6 +57,8 @@ class BatchRun:
         self._read_id = receiver_id_reader(channel.address_book)
         ids = {self._read_id(delivery.receiver_id) for delivery in self.remaining}
         self._receivers = channel.address_book.load(ids)
+        if self._fields and any(each.message.is_personal for each in self.remaining):
+            self._values = self._fields.read(ids)
         try:
             with channel.open() as send:
                 on_start()
@@ -84,9 +98,12 @@ class BatchRun:
         if (reason := channel.address_book.skip_reason(receiver)) is not None:
             self.settle(self.remaining.pop(0), SKIPPED, reason=reason)
             return
-        key = f"{delivery.message.id}.{delivery.id}"
+        key, message = f"{delivery.message.id}.{delivery.id}", delivery.message
+        if message.is_personal:
+            values = self._values.get(self._read_id(delivery.receiver_id), {})
+            message = replace(message, values=values)
         try:
-            reference = send(delivery.message, receiver, key, self.record_sent)
+            reference = send(message, receiver, key, self.record_sent)
         except SwitchedOff:
             raise
         except Refused as error:

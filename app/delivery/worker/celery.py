@@ -11,11 +11,13 @@ import logging
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from flask import Flask
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from ...core.config.redis_url import RedisServers, parse_servers
 from ...core.context import EXTENSION
 from ...core.errors import SetupError
 from ...core.process.logging import logs_json
@@ -177,6 +179,8 @@ def _create_celery(url: str, queue: str) -> Celery:
         broker_connection_max_retries=None,
         broker_transport_options=_transport(url),
     )
+    if (servers := parse_servers(url)) is not None:
+        celery.conf.update(_sentinel(servers, celery.conf.broker_transport_options))
 
     def set_unique_name(sender: str, instance: Any, **_: Any) -> None:
         """Add the process id to a default name: two nodes with one name conflict on a broker."""
@@ -194,6 +198,36 @@ def _create_celery(url: str, queue: str) -> Celery:
     celeryd_init.connect(set_unique_name, weak=False)
     celeryd_init.connect(log_as_json, weak=False)
     return celery
+
+
+def _sentinel(servers: RedisServers, transport: JsonObject) -> JsonObject:
+    """Return Celery's settings for a master that sentinels monitor: a URL of each sentinel, with
+    the user and password of the Redis servers."""
+    from redis.connection import parse_url
+
+    one = urlsplit(servers.url)
+    login = "".join(one.netloc.rpartition("@")[:2]).removeprefix("@")
+    parse: Any = parse_url  # has no types
+    tls = {name: value for name, value in parse(servers.url).items() if name.startswith("ssl_")}
+    if servers.uses_tls:
+        tls.setdefault("ssl_cert_reqs", "required")
+    timeouts = {name: value for name, value in transport.items() if name.startswith("socket_")}
+    return {
+        "broker_url": ";".join(
+            f"sentinel://{login}{f'[{host}]' if ':' in host else host}:{port}{one.path}"
+            for host, port in servers.addresses
+        ),
+        "broker_use_ssl": tls or False,
+        "broker_transport_options": {
+            **transport,
+            "master_name": servers.master,
+            "sentinel_kwargs": {
+                **timeouts,
+                **servers.sentinel_login,
+                **({"ssl": True, **tls} if tls else {}),
+            },
+        },
+    }
 
 
 def _transport(url: str) -> JsonObject:

@@ -11,6 +11,7 @@ from ..channel import Channel, Channels
 from ..errors import SwitchedOff, Unreachable
 from ..outbox.batches import Batches
 from ..outbox.models import FAILED, SKIPPED
+from ..personal import FieldReader
 from .batch import BatchRun, jittered
 from .lease import Lease, retry_until_written
 
@@ -38,6 +39,8 @@ class Worker:
     clock: Clock
     # By names that no channel has. A task may store deliveries, so tasks run before channels.
     tasks: dict[str, BackgroundTask] = field(default_factory=dict, init=False)
+    # Reads the personal fields of recipients.
+    fields: FieldReader | None = field(default=None, init=False)
     # How long each channel waits for a server that is away.
     _pauses: dict[str, float] = field(default_factory=dict, init=False)
 
@@ -79,7 +82,7 @@ class Worker:
             time.sleep(CLAIMED_PAUSE)
             return 0.0
         on_start = on_full if len(batch.deliveries) == BATCH_SIZE else lambda: None
-        run = BatchRun(self.batches, batch, name, self.clock.now())
+        run = BatchRun(self.batches, batch, name, self.clock.now(), self.fields)
         with Lease(lambda: self.batches.renew(batch)) as lease:
             pause = self._deliver(run, on_start, lambda: lease.is_valid and not stopping())
         self.batches.drop_finished({delivery.message.id for delivery in batch.deliveries})

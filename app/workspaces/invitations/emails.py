@@ -9,6 +9,7 @@ from ...auth.proofs import Proofs, ProofSubject, Purpose
 from ...core.clock import Clock
 from ...core.db.transaction import AnySession
 from ...core.keystore import Keystore
+from ...core.translations import mark
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
 from ..models import Workspace
@@ -63,7 +64,7 @@ class InvitationEmails:
         return self.templates.to_account(
             "invitation",
             invitation.email,
-            f"invitation to {workspace.name}",
+            mark("invitation to {workspace}"),
             path=self.settings.INVITATION_PATH,
             token=token,
             workspace=workspace.name,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
 
 from ...core.db.transaction import AnySession
 from ..members import ListedMember
@@ -52,7 +52,16 @@ def read_invitations(
     ]
 
 
-def in_state(state: str, now: datetime) -> ColumnElement[bool]:
+def select_open_count() -> Select[int]:
+    """Return the query for the number of open invitations to the parameter `email` at `now`."""
+    return (
+        select(func.count())
+        .select_from(Invitation)
+        .where(Invitation.email == bindparam("email"), in_state(PENDING, bindparam("now")))
+    )
+
+
+def in_state(state: str, now: Any) -> ColumnElement[bool]:
     if state == PENDING:
         return and_(Invitation.state == PENDING, Invitation.expires_at > now)
     if state == EXPIRED:

@@ -17,6 +17,7 @@ class Cell(NamedTuple):
     width: int
     script: bool
     theme: Theme
+    locale: str = "en-GB"
 
     def __str__(self) -> str:
         return f"{self.window}-{self.theme}"
@@ -34,13 +35,13 @@ class Cell(NamedTuple):
         return self._replace(theme="light" if self.theme == "dark" else "dark")
 
     def context(self, browser: Browser) -> BrowserContext:
-        """Create a browser context: English, in Berlin's time zone, without animations."""
+        """Create a browser context: in Berlin's time zone, without animations."""
         return browser.new_context(
             viewport=self.size,
             java_script_enabled=self.script,
             color_scheme=self.theme,
             reduced_motion="reduce",
-            locale="en-GB",
+            locale=self.locale,
             timezone_id="Europe/Berlin",
         )
 

@@ -98,7 +98,7 @@ class Faults:
 
     def _note_failure(self, request: Request) -> None:
         # Leaving a page aborts its requests. Requests that a policy blocks appear in the console.
-        if request.failure not in ("net::ERR_ABORTED", "csp"):
+        if request.failure not in ("net::ERR_ABORTED", "NS_BINDING_ABORTED", "csp"):
             self._found.append(f"{request.failure}: {request.method} {request.url}")
 
     def _note_response(self, response: Response) -> None:

@@ -98,3 +98,63 @@ def _accessibility_tree(page: Page) -> Iterator[None]:
         yield
     finally:
         cdp.detach()
+
+
+_FOCUSED = """
+(isForward) => {
+  const it = document.activeElement;
+  const last = window.frontdeskFocused;
+  window.frontdeskFocused = it;
+  if (!it || it === document.body) return { name: "", faults: [] };
+  const hasOutline = (one) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(one);
+    return outlineStyle !== "none" && outlineWidth !== "0px";
+  };
+  const box = it.getBoundingClientRect();
+  const faults = [];
+  if (it.matches("a, button, input, select, textarea, summary, [role=option]")) {
+    const around = [it, it.parentElement, it.nextElementSibling, ...(it.labels ?? [])];
+    if (!around.some((one) => one && hasOutline(one))) faults.push("does not show the focus");
+    if (box.bottom <= 0 || box.top >= innerHeight) faults.push("is outside the viewport");
+  }
+  if (isForward !== null && last?.isConnected && last !== it && last.closest("main")) {
+    const [one, other] = isForward ? [last, it] : [it, last];
+    const [first, next] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+    if (other.closest("main") && next.bottom <= first.top && next.left < first.right) {
+      faults.push("is above the control before it");
+    }
+  }
+  return { name: (it.computedName || it.innerText || "").trim(), faults };
+}
+"""
+
+
+class Keyboard:
+    """A user without a mouse. Each control on the way must show the focus and follow the page."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    def to(self, name: str, key: str = "Tab") -> None:
+        """Press the key until the control with this accessible name has the focus."""
+        passed = []
+        for _ in range(120):
+            self._page.keyboard.press(key)
+            passed.append(self.focused(is_forward=key == "Tab"))
+            if passed[-1] == name:
+                return
+        raise AssertionError(f"{name!r} is not reached by {key}: {passed}")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self._page.keyboard.press(key)
+
+    def type(self, text: str) -> None:
+        self._page.keyboard.type(text)
+
+    def focused(self, is_forward: bool | None = None) -> str:
+        """Return the name of the element with the focus, or an empty text without one."""
+        found = self._page.evaluate(_FOCUSED, is_forward)
+        assert not found["faults"], (found["name"], found["faults"])
+        name: str = found["name"]
+        return name

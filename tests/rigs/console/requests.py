@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 
 import pytest
@@ -34,6 +36,26 @@ def ask(
     cookies = {} if cookie is None else {"Cookie": f"{NAME}={cookie}"}
     headers = {**cookies, **headers}
     return send(app, path, method=method, base_url=HOST, headers=headers, **request)
+
+
+def check_pages(read: Callable[[str], str], path: str) -> None:
+    """Check that links to the next and previous page lead through three pages or more and back."""
+    paths, forward = _walk(read, path, "next")
+    _, back = _walk(read, paths[-1], "prev")
+    assert len(forward) >= 3
+    assert back == forward[::-1]
+
+
+def _walk(read: Callable[[str], str], path: str, relation: str) -> tuple[list[str], list[str]]:
+    """Return the paths of the pages that the links with a relation lead to, and their lists."""
+    paths, lists, further = [], [], [path]
+    while further:
+        paths += further
+        main = unescape(read(further[0])).rpartition("<main")[2]
+        found, _, pager = main.partition('<nav class="pager"')
+        lists.append(found)
+        further = re.findall(f'href="([^"]*)"[^>]*rel="{relation}"', pager)
+    return paths, lists
 
 
 def path_of(world: World, route: Route) -> str:

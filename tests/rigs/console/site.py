@@ -93,7 +93,13 @@ class Visitor:
             self.page.evaluate(_PAINTED)
 
     def picture(self, name: str) -> None:
-        screens.take(self._tools, name, self.cell)
+        browser, folder = self.context.browser, screens.FOLDER
+        if not folder:
+            return
+        if browser is not None and browser.browser_type.name == "firefox":
+            screens.take_in_firefox(self.page, folder, name, self.cell)
+        else:
+            screens.take(self._tools, folder, name, self.cell)
 
     @cached_property
     def _tools(self) -> CDPSession:

@@ -36,7 +36,9 @@ _READ = """
     window: innerWidth,
     times: all("time:not([datetime])").map(text),
     pictures: all("img").filter((it) => it.complete && !it.naturalWidth).map((it) => it.src),
-    leftover: document.body.innerText
+    // Code shows examples, such as of a personal field.
+    leftover: all("code")
+      .reduce((left, it) => left.replace(it.innerText, ""), document.body.innerText)
       .match(/\\{\\{|\\}\\}|\\bNone\\b|\\bundefined\\b|\\bNaN\\b|\\[object /g) ?? [],
   };
 }

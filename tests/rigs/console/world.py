@@ -7,6 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from app.console.admin.audiences import AudienceChoice
+from app.console.admin.drafts import BroadcastDraft
+from app.core.context import service
+from app.notifications.receivers import Audience
+from app.notifications.saved_drafts import SavedDrafts
+from app.notifications.segments import Segments
 from app.testing.client import Api
 from app.testing.people import Person
 
@@ -29,7 +35,14 @@ MESSAGES = (
     ("Closed on Friday", "The office is closed on Friday."),
     ("New coffee machine", "It also makes tea. The manual is in the kitchen."),
     ("Summer party", "In the garden, on the last Friday of June. Please say whether you come."),
-    ("A" * 120, "One long word in the title, and a long message. " * 12),
+    (
+        "Two years of Engines",
+        "We met in May, when the first engine was only a drawing, and a dozen of us wrote down what"
+        " it should do. Today it computes tables of logarithms without an error. Thank you all for"
+        " your patience with its noise, for the spare parts that you found, and for each of the"
+        " notes that explain how it works to those who have not seen it yet. The third year begins"
+        " with a printer: its drawings are on the long table, and your remarks are welcome.",
+    ),
 )
 _AGENTS = (
     "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
@@ -79,9 +92,28 @@ class World:
             self.last_sent = self.send(title, message, to=[self.ada.id])
         self.last_sent = self.send("For everyone", "This message is also sent by email.", "email")
         self.adas.patch(f"/notifications/{self.last_sent['id']}/mark")
+        # The inbox of the new user is empty.
+        grace = self.people["new_user"].api()
+        grace.delete(f"/notifications/{grace.get('/notifications/').json[0]['id']}")
         for agent in _AGENTS:
             browser = CookieBrowser(self.site.app)
             browser.sign_in(self.ada, headers={"User-Agent": agent})
+
+    def draft_id(self) -> int:
+        """Return the id of a draft of the admin, which is saved if none exists."""
+        with self.site.app.app_context():
+            drafts, admin = service(SavedDrafts), self.people["admin"].id
+            if found := drafts.list(admin):
+                return int(found[0].id)
+            draft = BroadcastDraft("Closed", "On Friday.", ["inapp", "email"], AudienceChoice())
+            return drafts.save(admin, draft.title, draft.to_json())
+
+    def segment_id(self) -> int:
+        with self.site.app.app_context():
+            segments = service(Segments)
+            if not segments.list():
+                segments.save("Admins of Engines", Audience(active=True, role="admin"))
+            return segments.list()[0].id
 
     def newest_item(self) -> Any:
         return self.adas.get("/notifications/").json[0]
@@ -98,9 +130,12 @@ class World:
 VALUES: dict[str, Callable[[World], Any]] = {
     "account_id": lambda world: world.ada.id,
     "workspace_slug": lambda _: TEAM,
+    "draft_id": lambda world: world.draft_id(),
+    "segment_id": lambda world: world.segment_id(),
     "notification_id": lambda world: world.last_sent["id"],
     "item_id": lambda world: world.newest_item()["id"],
     "session_id": lambda world: world.newest_session()["id"],
+    "workspace_id": lambda world: world.adas.get("/workspaces/default").json["id"],
     "invitation_id": lambda world: world.newest_invitation()["id"],
 }
 

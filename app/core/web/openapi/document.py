@@ -10,6 +10,7 @@ from ...types import JsonObject
 from ..blueprint import Blueprint
 from ..operation import Operation, find_operation
 from .failures import PROBLEM, ProblemRead
+from .flows import examples
 from .headers import HEADERS
 from .json_schemas import Plugin, component_name
 from .operations import Operations
@@ -31,12 +32,13 @@ required texts must not be blank. Unknown properties are ignored. Each response 
 
 
 def make_document(app: Flask, title: str, version: str, server: str) -> JsonObject:
+    paths = {rule.endpoint: path_of(rule) for rule, _ in _documented(app)}
     spec = APISpec(
         title,
         version,
         "3.1.0",
         plugins=[Plugin(schema_name_resolver=component_name)],
-        info={"description": _DESCRIPTION},
+        info={"description": _DESCRIPTION + examples(app, paths, server)},
         servers=[{"url": server}],
     )
     for name, header in HEADERS.items():
@@ -45,11 +47,12 @@ def make_document(app: Flask, title: str, version: str, server: str) -> JsonObje
     spec.components.schema(PROBLEM, schema=ProblemRead)
     operations = Operations(spec, _token_urls(app))
     names = Names(app)
-    tags: dict[str, str] = {}
+    # The name and description of the tag of each mount; views without a blueprint have the title.
+    tags: dict[str, tuple[str, str]] = {}
     for rule, _ in sorted(_documented(app), key=lambda each: each[0].rule):
         mount = rule.endpoint.rpartition(".")[0]
         tag = mount.replace("_", " ") or title
-        tags[tag] = _about(app, mount)
+        tags[mount] = tag, _about(app, mount)
         served = [(method, rule) for method in _methods(rule)]
         for method, found in [*served, *_further_methods(app, rule)]:
             view = app.view_functions[found.endpoint]
@@ -58,7 +61,8 @@ def make_document(app: Flask, title: str, version: str, server: str) -> JsonObje
             name = names.of(found.endpoint, method, _methods(found), ending)
             written = operations.write(name, method, rule, described, view.__doc__ or "")
             spec.path(path_of(rule), operations={method.lower(): {"tags": [tag], **written}})
-    for tag, about in sorted(tags.items()):
+    for mount in _in_order(app, tags):
+        tag, about = tags[mount]
         spec.tag({"name": tag, "description": about} if about else {"name": tag})
     document: JsonObject = spec.to_dict()
     _complete_examples(document["paths"], spec.components.schemas)
@@ -100,6 +104,18 @@ def _token_urls(app: Flask) -> list[str]:
         for rule, described in _documented(app)
         if described.signs_in and not rule.arguments
     )
+
+
+def _in_order(app: Flask, mounts: Iterable[str]) -> list[str]:
+    """Return the mounts in the order of their registration, with the one that signs in first."""
+    first = {
+        rule.endpoint.rpartition(".")[0]
+        for rule, described in _documented(app)
+        if described.signs_in
+    }
+    position = {mount: at for at, mount in enumerate(app.blueprints)}
+    last = len(position)
+    return sorted(mounts, key=lambda mount: (mount not in first, position.get(mount, last)))
 
 
 def _about(app: Flask, mount: str) -> str:

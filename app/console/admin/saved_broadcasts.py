@@ -1,0 +1,108 @@
+"""Saved drafts of broadcasts, and saved segments of accounts."""
+
+from typing import TypedDict
+
+from flask import Response, request
+
+from ...auth.caller import caller
+from ...core.context import service
+from ...core.errors import Invalid, QuotaReached
+from ...core.web.fields import RequestSchema, Text
+from ...core.web.request_data import load_body
+from ...notifications.models import SEGMENT_NAME_LENGTH
+from ...notifications.receivers import Audience
+from ...notifications.saved_drafts import SavedDrafts
+from ...notifications.segments import Segments
+from ...notifications.sent import SentNotifications
+from ..api_calls import show_form_again
+from ..forms import remember_rejection
+from ..links import redirect_to
+from ..pages import render_page
+from ..texts import _
+from .audience_texts import describe
+from .audiences import CHOSEN, AudienceChoice
+from .broadcasts import broadcast_page
+from .compose import check_or_write, write_page
+from .drafts import BroadcastDraft
+from .filters import admins_only
+
+AT = "broadcasts_page"
+
+
+class SegmentName(RequestSchema):
+    class Input(TypedDict):
+        name: str
+
+    name = Text(min=1, max=SEGMENT_NAME_LENGTH, required=True)
+
+
+@admins_only
+def draft_page(draft_id: int) -> Response:
+    content = service(SavedDrafts).get(caller().account.id, draft_id)
+    return write_page(BroadcastDraft.from_json(content, draft_id))
+
+
+@admins_only
+def save_draft() -> Response:
+    draft = BroadcastDraft.from_form()
+    try:
+        draft_id = _save(draft)
+    except QuotaReached as problem:
+        remember_rejection(problem, ".compose")
+        return write_page(draft, status=problem.status)
+    return redirect_to(".draft_page", _("Draft saved."), draft_id=draft_id)
+
+
+@admins_only
+def delete_draft(draft_id: int) -> Response:
+    service(SavedDrafts).delete(caller().account.id, draft_id)
+    return redirect_to(f".{AT}", _("Draft deleted."))
+
+
+@show_form_again(broadcast_page)
+@admins_only
+def duplicate_broadcast(notification_id: int) -> Response:
+    sent = service(SentNotifications)
+    item = sent.get_with_stored_counts(None, notification_id)
+    audience = sent.audience(notification_id)
+    choice = AudienceChoice.of(audience)
+    draft_id = _save(BroadcastDraft(item["title"], item["message"], item["channels"], choice))
+    if choice == AudienceChoice(CHOSEN):
+        text = _("This draft has the message of the broadcast. Choose the recipients.")
+    else:
+        text = _("This draft has the message and the recipients of the broadcast.")
+    return redirect_to(".draft_page", text, draft_id=draft_id)
+
+
+@admins_only
+def segments_page() -> Response:
+    # The ids of listed accounts stay as stored, since the page shows only their number.
+    audiences = [(each, describe(Audience(**each.audience))) for each in service(Segments).list()]
+    return render_page("admin/broadcasts/segments.html", at=AT, segments=audiences)
+
+
+@admins_only
+def save_segment() -> Response:
+    """Save the recipients of the broadcast that the form has, and show it again."""
+    draft = BroadcastDraft.from_form()
+    try:
+        loaded: SegmentName.Input = load_body(SegmentName, {"name": request.form.get("name", "")})
+        service(Segments).save(loaded["name"], draft.audience.resolve().audience)
+    except (Invalid, QuotaReached) as problem:
+        remember_rejection(problem, ".send_broadcast")
+        response = check_or_write(draft)
+        response.status_code = problem.status
+        return response
+    return check_or_write(draft, _("Segment “{name}” saved.", name=loaded["name"]))
+
+
+@admins_only
+def delete_segment(segment_id: int) -> Response:
+    service(Segments).delete(segment_id)
+    return redirect_to(".segments_page", _("Segment deleted."))
+
+
+def _save(draft: BroadcastDraft) -> int:
+    draft_id = int(draft.draft_id) if draft.draft_id else None
+    drafts, account_id = service(SavedDrafts), caller().account.id
+    return drafts.save(account_id, draft.title, draft.to_json(), draft_id)

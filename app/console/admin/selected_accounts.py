@@ -1,0 +1,200 @@
+"""Changes of the accounts that are selected in the list: a page that asks, and its form."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NotRequired, TypedDict
+
+from flask import Response, request
+from markupsafe import Markup
+
+from ...accounts.models import REASON_LENGTH, AccountLike, Suspension, keeps_dates
+from ...administration import bulk
+from ...administration.bulk import MAX_ACCOUNTS, BulkAdministration, Selection
+from ...administration.routes import administrators_only
+from ...administration.schemas import AccountQuery
+from ...administration.search import AccountSearch
+from ...auth.caller import caller
+from ...core.context import current_frontdesk, service
+from ...core.db.account_ids import serialize_id
+from ...core.errors import Invalid
+from ...core.types import AccountKey
+from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp
+from ...core.web.operation import hidden
+from ...core.web.request_data import load_body, takes
+from ...workspaces.errors import WorkspaceNotFound
+from ...workspaces.models import GUEST, MEMBER
+from ...workspaces.service import Workspaces
+from ..api_calls import ApiCall, calls_api
+from ..links import link_to, next_path, redirect
+from ..pages import render_page
+from ..texts import _, _n, mark
+from .accounts import AT, FILTERS, account_query
+from .filters import filter_values
+from .suspension import sent_suspension
+
+# Larger selections show only the first accounts.
+LISTED = 50
+_REASONS = {
+    bulk.OWN: mark("your own account"),
+    bulk.ROLE: mark("role that you cannot change here"),
+    bulk.IS_SUSPENDED: mark("already suspended"),
+    bulk.IS_DELETING: mark("scheduled for deletion"),
+    bulk.IS_PENDING: mark("unverified email address"),
+    bulk.IS_MEMBER: mark("already a member"),
+}
+
+
+class SuspensionFields(RequestSchema):
+    class Input(TypedDict):
+        suspended_until: NotRequired[datetime]
+        suspended_reason: NotRequired[str]
+
+    suspended_until = Timestamp()
+    suspended_reason = Text(max=REASON_LENGTH)
+
+
+class WorkspaceFields(RequestSchema):
+    class Input(TypedDict):
+        workspace: str
+        type: str
+
+    workspace = Text(min=1, max=63, strip=True, required=True)
+    type = EnumField(NamedEnum("SelectedMemberType", (MEMBER, GUEST)), load_default=MEMBER)
+
+
+@administrators_only
+@hidden
+def suspend_selected_page() -> Response:
+    return _page("suspend")
+
+
+@administrators_only
+@hidden
+def sign_out_selected_page() -> Response:
+    return _page("sign_out")
+
+
+@administrators_only
+@hidden
+def add_selected_page() -> Response:
+    return _page("add")
+
+
+@administrators_only
+@hidden
+def email_selected_page() -> Response:
+    """The form of this page opens a new broadcast."""
+    return _page("email")
+
+
+def _page(action: str) -> Response:
+    ids = _selected_ids()
+    is_too_many = len(ids) > MAX_ACCOUNTS
+    changed, bulk_changes = [] if is_too_many else ids, service(BulkAdministration)
+    selection = (
+        bulk_changes.existing(changed)
+        if action == "email"
+        else bulk_changes.preview(caller().account, changed, suspends=action == "suspend")
+    )
+    return render_page(
+        "admin/selected_accounts.html",
+        at=AT,
+        action=action,
+        ids=[serialize_id(each) for each in ids[:MAX_ACCOUNTS]],
+        emails=[account.email for account in selection.included[:LISTED]],
+        count=len(selection.included),
+        skipped=_skipped(selection.skipped),
+        limit=MAX_ACCOUNTS if is_too_many else 0,
+        back=next_path(link_to(f".{AT}")),
+        has_dates=keeps_dates(current_frontdesk.tables.account_model),
+    )
+
+
+def _selected_ids() -> Sequence[AccountKey]:
+    """Return the ids of the selected accounts, or of all that match the filters of the list; at
+    most one more than a change can include."""
+    if request.method == "GET" and "all" in request.args:
+        query: AccountQuery.Input = load_body(AccountQuery, account_query(filter_values(FILTERS)))
+        found = service(AccountSearch).page({**query, "limit": MAX_ACCOUNTS + 1})
+        return [_id(str(row["id"])) for row in found.rows]
+    given = request.form if request.method == "POST" else request.args
+    try:
+        return [_id(text) for text in dict.fromkeys(given.getlist("account")[: MAX_ACCOUNTS + 1])]
+    except ValueError:
+        return []
+
+
+def _id(text: str) -> AccountKey:
+    found: AccountKey = current_frontdesk.tables.account_ids.from_path(text)
+    return found
+
+
+def _chosen_ids() -> Sequence[AccountKey]:
+    ids = _selected_ids()
+    if not ids or len(ids) > MAX_ACCOUNTS:
+        raise Invalid.about("account", _("Select 1 to {n} accounts.", n=MAX_ACCOUNTS))
+    return ids
+
+
+@administrators_only
+@takes(form=SuspensionFields)
+def _suspend(form: SuspensionFields.Input) -> Selection:
+    suspension = Suspension(form.get("suspended_until"), form.get("suspended_reason"))
+    return service(BulkAdministration).suspend(caller().account, _chosen_ids(), suspension)
+
+
+@administrators_only
+def _sign_out() -> Selection:
+    return service(BulkAdministration).sign_out(caller().account, _chosen_ids())
+
+
+@administrators_only
+@takes(form=WorkspaceFields)
+def _add(form: WorkspaceFields.Input) -> Selection:
+    try:
+        workspace = service(Workspaces).get(form["workspace"])
+    except WorkspaceNotFound:
+        raise Invalid.about("workspace", _("No workspace has this address.")) from None
+    return service(BulkAdministration).add_to_workspace(
+        caller().account, _chosen_ids(), workspace, form["type"]
+    )
+
+
+@calls_api(_suspend, form_page=suspend_selected_page)
+def suspend_selected(call_api: ApiCall) -> Response:
+    selection: Selection = call_api(json=sent_suspension())
+    n = len(selection.included)
+    return _finish(selection, _n("Suspended {n} account.", "Suspended {n} accounts.", n))
+
+
+@calls_api(_sign_out, form_page=sign_out_selected_page)
+def sign_out_selected(call_api: ApiCall) -> Response:
+    selection: Selection = call_api()
+    n = len(selection.included)
+    return _finish(selection, _n("Signed out {n} account.", "Signed out {n} accounts.", n))
+
+
+@calls_api(_add, form_page=add_selected_page)
+def add_selected(call_api: ApiCall) -> Response:
+    selection: Selection = call_api()
+    text = _n(
+        "Added {n} account to the workspace {workspace}.",
+        "Added {n} accounts to the workspace {workspace}.",
+        len(selection.included),
+        workspace=request.form["workspace"].strip(),
+    )
+    return _finish(selection, text)
+
+
+def _finish(selection: Selection, text: str) -> Response:
+    """Return to the list, with the number of changed accounts and why others were skipped."""
+    if skipped := _skipped(selection.skipped):
+        reasons = Markup(", ").join(Markup("{} ({})").format(*each) for each in skipped)
+        text = _("{result} Skipped: {reasons}.", result=text, reasons=reasons)
+    kind = "success" if selection.included else "warning"
+    return redirect(next_path(link_to(f".{AT}")), text, kind=kind)
+
+
+def _skipped(skipped: Sequence[tuple[AccountLike, str]]) -> list[tuple[str, int]]:
+    return [(_(_REASONS[reason]), n) for reason, n in Counter(r for _a, r in skipped).items()]

@@ -1,0 +1,86 @@
+"""The workspaces for admins: a list with search, and a read-only page for each."""
+
+from typing import NotRequired, TypedDict
+
+from flask import Response
+
+from ...accounts.service import Accounts
+from ...administration.search import estimate
+from ...audit.service import Records
+from ...auth.caller import caller
+from ...core.context import current_frontdesk, service
+from ...core.web.fields import RequestSchema, StrictInteger, Text
+from ...core.web.request_data import takes
+from ...workspaces.directory import MAX_FOUND, MAX_MEMBERS, WorkspaceDirectory
+from ...workspaces.errors import WorkspaceNotFound
+from ...workspaces.invitations.models import PENDING
+from ...workspaces.invitations.service import Invitations
+from ...workspaces.members import Members
+from ...workspaces.models import Workspace
+from ..links import Paging
+from ..pages import render_page
+from ..resources import ConsoleResources
+from .events import build_event_rows
+from .filters import admins_only
+
+AT = "managed_workspaces_page"
+PER_PAGE = 50
+MEMBERS, INVITATIONS, EVENTS = 25, 20, 10
+
+
+class WorkspacesQuery(RequestSchema):
+    class Input(TypedDict):
+        search: str
+        before: NotRequired[int]
+        after: NotRequired[int]
+
+    search = Text(max=320, load_default="", strip=True)
+    before = StrictInteger()
+    after = StrictInteger()
+
+
+@admins_only
+@takes(query=WorkspacesQuery)
+def managed_workspaces_page(query: WorkspacesQuery.Input) -> Response:
+    search = query["search"]
+    before, after = query.get("before"), query.get("after")
+    found = service(WorkspaceDirectory).page(search, PER_PAGE, before=before, after=after)
+    return render_page(
+        "admin/workspaces/list.html",
+        rows=found.rows,
+        search=search,
+        total=found.total,
+        max_total=MAX_FOUND,
+        all_workspaces=estimate(current_frontdesk.session, Workspace),
+        max_members=MAX_MEMBERS,
+        is_first=before is None and after is None,
+        newer=found.before,
+        older=found.after,
+    )
+
+
+@admins_only
+def managed_workspace_page(workspace_id: int) -> Response:
+    found = service(WorkspaceDirectory).get(workspace_id)
+    if found is None:
+        raise WorkspaceNotFound
+    paging = Paging.from_request(MEMBERS)
+    viewer = caller().account
+    members = service(Members).page(workspace_id, viewer, **paging.query)
+    invited = service(Invitations).page(workspace_id, 0, INVITATIONS + 1, PENDING)
+    events = service(Records).of_workspace(workspace_id, {"limit": EVENTS})
+    creator = found.workspace.creator_id
+    return render_page(
+        "admin/workspaces/one.html",
+        at=AT,
+        found=found,
+        workspace=found.workspace,
+        max_members=MAX_MEMBERS,
+        creator=service(Accounts).by_id(creator) if creator is not None else None,
+        members=paging.visible(members),
+        people=service(ConsoleResources).people.by_emails((each.email for each in members), viewer),
+        links=paging.links(members),
+        invitations=invited[:INVITATIONS],
+        has_more_invitations=len(invited) > INVITATIONS,
+        events=build_event_rows(events.rows),
+    )

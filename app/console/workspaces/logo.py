@@ -1,0 +1,48 @@
+"""The forms for the logo of a workspace, for its owners."""
+
+from flask import Response
+
+from ...auth.decorators import active_account_required
+from ...core.context import service
+from ...core.web.request_data import takes
+from ...profiles.logos import WorkspaceLogos
+from ...profiles.routes import MAX_FORM_BYTES
+from ...profiles.schemas import LogoFile
+from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
+from ...workspaces.models import OWNER, Workspace
+from ...workspaces.routes import IN_PATH
+from ..api_calls import ApiCall, calls_api
+from ..links import redirect_to
+from ..pictures import picture_errors
+from ..texts import _
+from .own_workspaces import workspace_settings_page
+
+
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(OWNER, resolver=IN_PATH)
+@takes(files=LogoFile, max_body=MAX_FORM_BYTES)
+def _set_logo(workspace_slug: str, files: LogoFile.Input) -> Workspace:
+    return service(WorkspaceLogos).set(current_member, files["logo"])
+
+
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(OWNER, resolver=IN_PATH)
+def _remove_logo(workspace_slug: str) -> Workspace:
+    return service(WorkspaceLogos).remove(current_member)
+
+
+@calls_api(_set_logo, form_page=workspace_settings_page)
+def set_workspace_logo(call_api: ApiCall, workspace_slug: str) -> Response:
+    with picture_errors("logo"):
+        call_api()
+    text = _("Logo saved.")
+    return redirect_to(".workspace_settings_page", text, workspace_slug=workspace_slug)
+
+
+@calls_api(_remove_logo, form_page=workspace_settings_page)
+def remove_workspace_logo(call_api: ApiCall, workspace_slug: str) -> Response:
+    call_api()
+    text = _("Logo removed.")
+    return redirect_to(".workspace_settings_page", text, workspace_slug=workspace_slug)

@@ -1,0 +1,1 @@
+"""Native partitions of large tables on PostgreSQL, created while the application runs."""

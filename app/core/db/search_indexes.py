@@ -1,0 +1,171 @@
+"""The indexes for the search of accounts, which depend on what the database has.
+
+With PostgreSQL's extension pg_trgm they find a part of a text, otherwise its start. Alembic does
+not compare them, see migrations.py.
+"""
+
+import logging
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sqlalchemy import Column, ColumnElement, Connection, inspect, select, text, true
+from sqlalchemy.exc import DBAPIError
+
+from ..types import AccountModel
+from .transaction import AnySession
+
+log = logging.getLogger(__name__)
+
+_PROFILES = "frontdesk_profiles"
+_PROFILE_INDEXES = ("names", "first_name", "last_name")
+_ACCOUNT_INDEXES = ("email", "phone", "domain")
+
+_HAS_TRIGRAM_INDEX = text(
+    "SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
+    " WHERE indrelid = to_regclass(:table) AND indisvalid AND relname = CAST(:name AS name)"
+    " AND pg_get_indexdef(indexrelid, 1, true) = quote_ident(:column)"
+    " AND pg_get_indexdef(indexrelid) LIKE '%gin_trgm_ops%'"
+)
+_SCHEMA_OF_TRIGRAMS = text(
+    "SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace"
+    " ON pg_namespace.oid = extnamespace WHERE extname = 'pg_trgm'"
+    " AND has_schema_privilege(pg_namespace.oid, 'USAGE')"
+)
+_IS_AVAILABLE = text("SELECT 1 FROM pg_available_extensions WHERE name = 'pg_trgm'")
+# An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
+_IS_INVALID = text(
+    "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(:index) AND NOT indisvalid"
+)
+
+
+class SearchedNames(NamedTuple):
+    """Columns with the names of accounts, in a table with one row for each account."""
+
+    account_id: Any
+    columns: tuple[Any, ...]
+    # Which rows are searched.
+    condition: ColumnElement[bool] = true()
+
+
+class _SearchIndex(NamedTuple):
+    # As SQL, with the schema if there is one.
+    table: str
+    name: str
+    # The method and the columns as SQL.
+    definition: str
+    finds_parts: bool
+
+
+def has_trigram_index(session: AnySession, model: AccountModel) -> bool:
+    """Return whether our trigram index on email addresses serves searches in the accounts."""
+    dialect, column = session.get_bind().dialect, _column(model, "email")
+    if dialect.name != "postgresql" or column is None:
+        return False
+    table = dialect.identifier_preparer.format_table(model.__table__)
+    index = {"table": table, "name": _name(table, "email"), "column": column}
+    return session.scalar(_HAS_TRIGRAM_INDEX, index) is not None
+
+
+def search_index_names(accounts: str) -> set[str]:
+    """Return the names of all indexes that the search can have, with this table of accounts."""
+    return {
+        *(_name(_PROFILES, name) for name in _PROFILE_INDEXES),
+        *(_name(accounts, name) for name in _ACCOUNT_INDEXES),
+    }
+
+
+def create_search_indexes(connection: Connection, model: AccountModel | None) -> bool:
+    """Create the missing indexes on profiles, and on an account model's table. PostgreSQL must be
+    in autocommit. Return whether the indexes find parts of a text.
+
+    If the extension pg_trgm is missing and cannot be created, the indexes find only starts.
+    """
+    is_postgresql = connection.dialect.name == "postgresql"
+    schema = _trigram_schema(connection) if is_postgresql else None
+    for index in _indexes(connection, model, schema):
+        if index.finds_parts is (schema is not None):
+            _create(connection, index)
+        else:
+            _drop(connection, index)
+    return schema is not None
+
+
+def drop_search_indexes(connection: Connection, model: AccountModel | None) -> None:
+    for index in _indexes(connection, model, ""):
+        # The migration of a downgrade is a transaction, which cannot drop an index concurrently.
+        connection.exec_driver_sql(f"DROP INDEX IF EXISTS {_qualified(index)}")
+
+
+def _trigram_schema(connection: Connection) -> str | None:
+    """Return the schema of the extension if the database's user may use it.
+
+    The extension is created if the user may.
+    """
+    schema: str | None = connection.scalar(_SCHEMA_OF_TRIGRAMS)
+    if schema is None and connection.scalar(_IS_AVAILABLE):
+        try:
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS pg_trgm"))
+        except DBAPIError as error:
+            if error.connection_invalidated:
+                raise
+            log.warning("The extension pg_trgm was not created: %s", error.orig)
+        schema = connection.scalar(_SCHEMA_OF_TRIGRAMS)
+    return schema
+
+
+def _indexes(
+    connection: Connection, model: AccountModel | None, schema: str | None
+) -> Iterator[_SearchIndex]:
+    quote = connection.dialect.identifier_preparer.quote
+    is_postgresql = connection.dialect.name == "postgresql"
+    bytewise = ' COLLATE "C"' if is_postgresql else ""
+    trigrams = f"{schema}.gin_trgm_ops"
+    if inspect(connection).has_table(_PROFILES):
+        both = f"USING gin (first_name {trigrams}, last_name {trigrams})"
+        yield _index(_PROFILES, "names", both, finds_parts=True)
+        for name in ("first_name", "last_name"):
+            yield _index(_PROFILES, name, f"({name}{bytewise})")
+    if model is None:
+        return
+    table = connection.dialect.identifier_preparer.format_table(model.__table__)
+    for name in ("email", "phone"):
+        if (column := _column(model, name)) is not None:
+            yield _index(table, name, f"USING gin ({quote(column)} {trigrams})", finds_parts=True)
+    if (column := _column(model, "email")) is not None:
+        # The expression of a search (accounts/search.py).
+        domain = "split_part({0}, '@', 2)" if is_postgresql else "substr({0}, instr({0}, '@') + 1)"
+        yield _index(table, "domain", f"({domain.format(quote(column))}{bytewise})")
+
+
+def _index(table: str, name: str, definition: str, *, finds_parts: bool = False) -> _SearchIndex:
+    return _SearchIndex(table, _name(table, name), definition, finds_parts)
+
+
+def _name(table: str, name: str) -> str:
+    own = table.rpartition(".")[2].strip('"')
+    return f"ix_{own}_{name}_search"
+
+
+def _column(model: AccountModel, name: str) -> str | None:
+    """Return the name of the column, or None if the attribute is another expression."""
+    [column] = select(getattr(model, name)).selected_columns
+    return column.name if isinstance(column, Column) else None
+
+
+def _create(connection: Connection, index: _SearchIndex) -> None:
+    is_postgresql = connection.dialect.name == "postgresql"
+    if is_postgresql and connection.scalar(_IS_INVALID, {"index": _qualified(index)}):
+        _drop(connection, index)
+    concurrently = "CONCURRENTLY " if is_postgresql else ""
+    name = f'{concurrently}IF NOT EXISTS "{index.name}"'
+    connection.exec_driver_sql(f"CREATE INDEX {name} ON {index.table} {index.definition}")
+
+
+def _drop(connection: Connection, index: _SearchIndex) -> None:
+    concurrently = "CONCURRENTLY " if connection.dialect.name == "postgresql" else ""
+    connection.exec_driver_sql(f"DROP INDEX {concurrently}IF EXISTS {_qualified(index)}")
+
+
+def _qualified(index: _SearchIndex) -> str:
+    schema, dot, _ = index.table.rpartition(".")
+    return f'{schema}{dot}"{index.name}"'

@@ -1,0 +1,63 @@
+"""Locks on tables that requests use, on PostgreSQL."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import Connection, event
+from sqlalchemy.exc import OperationalError
+
+from .sqlstates import sqlstate
+
+log = logging.getLogger(__name__)
+
+# Shorter than PostgreSQL's deadlock_timeout, so that the change gives up before a request does.
+_LOCK_WAIT = "500ms"
+_RETRY_SECONDS = 0.5
+# lock_not_available, deadlock_detected
+_NOT_LOCKED = ("55P03", "40P01")
+
+
+def repeat_until_locked(
+    connection: Connection, change: Callable[[], Any], attempts: int | None = None
+) -> bool:
+    """Call `change`, and again after a rollback while it does not get its locks in time.
+
+    Return whether it got them, which is false only with a limit of attempts.
+
+    While a statement waits for a lock on a table, all later requests for the table wait too, so
+    each attempt is short. Statements in autocommit, such as CREATE INDEX CONCURRENTLY, have no
+    limit: they block no requests.
+    """
+    event.listen(connection, "begin", _limit_lock_wait)
+    try:
+        attempt = 1
+        while not _is_done(connection, change):
+            if attempt == attempts:
+                return False
+            attempt += 1
+            log.warning("A table is in use; trying again to lock it.")
+            time.sleep(_RETRY_SECONDS)
+        return True
+    finally:
+        event.remove(connection, "begin", _limit_lock_wait)
+
+
+def _is_done(connection: Connection, change: Callable[[], Any]) -> bool:
+    try:
+        change()
+    except OperationalError as error:
+        connection.rollback()
+        if sqlstate(error) not in _NOT_LOCKED:
+            raise
+        return False
+    return True
+
+
+def _limit_lock_wait(connection: Connection) -> None:
+    driver: Any = connection.connection.driver_connection
+    if not driver.autocommit:
+        driver.execute(f"SET LOCAL lock_timeout = '{_LOCK_WAIT}'")

@@ -1,0 +1,34 @@
+"""PostgreSQL's error codes that have a meaning for the service."""
+
+# A write to a standby or in a read-only transaction.
+READ_ONLY = "25006"
+# A serialization failure and a deadlock.
+_ABORTED = ("40001", "40P01")
+# A prepared statement is missing, exists already, or has other parameters.
+_PREPARED = ("26000", "42P05", "08P01")
+# A table, a column, a type or a function is missing.
+_OUTDATED = ("42P01", "42703", "42704", "42883")
+# The driver's names of statements; a statement of another name is the application's own.
+_DRIVER_NAME = '"_pg3_'
+
+
+def sqlstate(error: BaseException) -> str | None:
+    """Return the code of an error of the driver, or of SQLAlchemy's error around it."""
+    found: str | None = getattr(getattr(error, "orig", error), "sqlstate", None)
+    return found
+
+
+def is_foreign_statement(error: BaseException) -> bool:
+    """Return whether the connection lacks a statement that the driver has prepared on it, or has
+    another client's statement of that name: a pooler has changed the session."""
+    return sqlstate(error) in _PREPARED and _DRIVER_NAME in str(error)
+
+
+def is_outdated_schema(error: BaseException) -> bool:
+    """Return whether the database lacks something that the statement names."""
+    return sqlstate(error) in _OUTDATED
+
+
+def is_repeatable(error: BaseException) -> bool:
+    """Return whether the transaction was rolled back and can succeed if it is repeated."""
+    return sqlstate(error) in _ABORTED or is_foreign_statement(error)

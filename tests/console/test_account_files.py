@@ -1,0 +1,103 @@
+"""The list of accounts as a file, with the filters of the page."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import orjson
+import pytest
+from flask import Flask
+
+from ..administration.test_search import add_members
+from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
+from ..rigs.console.site import FEATURES
+from ..rigs.cookie_browsers import HOST
+from .form_client import FormClient
+from .test_audit_log import download, read_csv
+
+ACCOUNTS = "/admin/accounts"
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(**FEATURES)
+
+
+@pytest.fixture
+def boss(person: MakePerson) -> Person:
+    return person("boss", role="admin")
+
+
+@pytest.fixture
+def desk(app: Flask, boss: Person) -> FormClient:
+    return FormClient(app, boss)
+
+
+def test_files_have_the_accounts_of_the_filtered_list(
+    desk: FormClient, person: MakePerson, boss: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.administration.search.EXPORT_ROWS", 2)
+    emails = [person(f"member{number}", status="inactive").email for number in range(5)]
+    page = unescape(desk.get(f"{ACCOUNTS}?status=inactive&sort=email"))
+    links = re.findall(r'href="(/admin/accounts\.\w+\?[^"]+)"', page)
+    assert [each.partition("?")[0] for each in links] == [f"{ACCOUNTS}.csv", f"{ACCOUNTS}.jsonl"]
+    file = download(desk, links[0])
+    assert (file.mimetype, file.is_streamed) == ("text/csv", True)
+    assert [row["email"] for row in read_csv(file.text)] == emails
+    lines = [orjson.loads(line) for line in download(desk, links[1]).data.splitlines()]
+    assert lines == boss.api().get(f"{ACCOUNTS}?status=inactive&sort=email").json
+
+
+@for_each("sort", ["last_login_date", "-last_login_date"])
+def test_file_by_last_sign_in_has_every_frequent_match(
+    desk: FormClient, person: MakePerson, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    add_members(person)
+    path = f"{ACCOUNTS}.jsonl?search=example.com&sort={sort}"
+    expected = download(desk, path).data
+    assert len(expected.splitlines()) >= 7
+    monkeypatch.setattr("app.administration.search.EXPORT_ROWS", 2)
+    monkeypatch.setattr("app.accounts.search.MAX_COUNT", 2)
+    monkeypatch.setattr("app.administration.search._USUAL_PAGE", 1)
+    monkeypatch.setattr("app.administration.search._NEAR", 1)
+    assert download(desk, path).data == expected
+
+
+def test_csv_of_accounts_contains_no_formulas(desk: FormClient, person: MakePerson) -> None:
+    person("=1+1")
+    [row] = read_csv(download(desk, f"{ACCOUNTS}.csv?search=%3D").text)
+    assert row["email"] == "'=1+1@example.com"
+
+
+def test_csv_without_accounts_has_only_the_columns(desk: FormClient) -> None:
+    [columns] = download(desk, f"{ACCOUNTS}.csv?search=nobody").text.splitlines()
+    assert columns.startswith('\ufeff"id","email","status","role","phone",')
+
+
+def test_download_is_in_the_audit_log_without_the_searched_text(
+    desk: FormClient, boss: Person
+) -> None:
+    download(desk, f"{ACCOUNTS}.csv?search=ada%40example.com&role=user")
+    [entry] = boss.api().get("/admin/events?type=accounts.downloaded").json
+    assert entry["actor_id"] == boss.id
+    assert entry["data"] == {"format": "csv", "filters": ["role", "search"]}
+
+
+def test_invalid_filter_of_a_download_leads_to_the_page_with_the_error(desk: FormClient) -> None:
+    for query in ("created_after=soon", "mfa=maybe", "sort=bad"):
+        found = desk.browser.client.get(f"{ACCOUNTS}.csv?{query}", base_url=HOST)
+        assert (found.status_code, found.headers["Location"]) == (303, f"{ACCOUNTS}?{query}")
+        # Names that mean something else to the redirect.
+        others = desk.browser.client.get(
+            f"{ACCOUNTS}.csv?{query}&endpoint=x&_method=y", base_url=HOST
+        )
+        assert others.headers["Location"] == f"{ACCOUNTS}?{query}"
+
+
+def test_only_admins_download_the_list_of_accounts(app: Flask, ada: Person) -> None:
+    for path in (f"{ACCOUNTS}.csv", f"{ACCOUNTS}.jsonl"):
+        FormClient(app, ada).get(path, 403)
+        found = FormClient(app).browser.client.get(path, base_url=HOST)
+        assert "/sign-in" in found.headers["Location"]

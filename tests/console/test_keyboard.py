@@ -1,0 +1,103 @@
+"""Tasks that are done with the keyboard alone."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from ..auth.factors import Phone
+from ..conftest import only_on
+from ..rigs.console.cells import WIDE, in_cells
+from ..rigs.console.keyboard import Keyboard
+from ..rigs.console.site import Site, Visitors
+
+pytestmark = [only_on("sqlite"), in_cells(WIDE)]
+
+
+def is_at(page: Page, heading: str) -> None:
+    """Wait for the page with this heading, which must have the focus."""
+    expect(page.get_by_role("heading", level=1, name=heading, exact=True)).to_be_focused()
+
+
+def test_broadcast_is_written_and_sent_by_keyboard(site: Site, visitors: Visitors) -> None:
+    ada, bob = site.person("ada"), site.person("bob")
+    boss = visitors(site.person("boss", role="admin"))
+    page, keyboard = boss.page, Keyboard(boss.page)
+    boss.open("/admin/broadcasts")
+    keyboard.to("New broadcast")
+    keyboard.press("Enter")
+    is_at(page, "New broadcast")
+    keyboard.to("Title")
+    keyboard.type("Maintenance")
+    keyboard.to("Message")
+    keyboard.type("On Sunday.")
+    keyboard.to("Email")
+    expect(page.get_by_label("Email", exact=True)).to_be_checked()
+    keyboard.to("Accounts by filter")
+    keyboard.press("ArrowDown", "ArrowDown")
+    keyboard.to("List")
+    keyboard.type(f"{ada.email}\n{bob.email}")
+    keyboard.to("Review")
+    keyboard.press("Enter")
+    is_at(page, "Check the broadcast")
+    keyboard.to("Send now")
+    keyboard.press("Enter")
+    is_at(page, "Maintenance")
+    expect(page.get_by_text("2 queued")).to_be_visible()
+    keyboard.to("Broadcasts", "Shift+Tab")
+
+
+def test_accounts_are_selected_and_suspended_by_keyboard(site: Site, visitors: Visitors) -> None:
+    people = [site.person(f"member{number}") for number in range(3)]
+    boss = visitors(site.person("boss", role="admin"))
+    page, keyboard = boss.page, Keyboard(boss.page)
+    boss.open("/admin/accounts")
+    keyboard.to("Search accounts")
+    keyboard.type("member")
+    keyboard.press("Enter")
+    page.wait_for_url("**search=member**")
+    is_at(page, "Accounts")
+    keyboard.to(f"Select {people[0].email}")
+    keyboard.press("Space")
+    keyboard.to(f"Select {people[2].email}")
+    keyboard.press("Space")
+    keyboard.to("Suspend…", "Shift+Tab")
+    keyboard.press("Enter")
+    page.get_by_role("heading", level=1, name="Suspend 2 accounts?").wait_for()
+    keyboard.to("A week")
+    keyboard.press("ArrowDown")
+    keyboard.to("Suspend 2 accounts")
+    keyboard.press("Enter")
+    is_at(page, "Accounts")
+    expect(page.locator("tbody").get_by_text("Suspended", exact=True)).to_have_count(2)
+
+
+def test_authenticator_app_is_set_up_by_keyboard(site: Site, visitors: Visitors) -> None:
+    her = visitors(site.person("ada"))
+    page, keyboard = her.page, Keyboard(her.page)
+    her.open("/security")
+    keyboard.to("Set up: Authenticator apps")
+    keyboard.press("Enter")
+    is_at(page, "Two-factor authentication")
+    keyboard.to("Set up an app")
+    keyboard.press("Enter")
+    is_at(page, "Set up an authenticator app")
+    secret = page.get_by_label("Key for the app").inner_text().replace(" ", "")
+    phone = Phone(secret, site.clock)
+    keyboard.to("Current code from the app")
+    keyboard.type(phone.wrong_code())
+    her.faults.expect(400)
+    keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_focused()
+    keyboard.to("Current code from the app")
+    keyboard.press("Control+a")
+    keyboard.type(phone.code())
+    keyboard.to("Confirm")
+    keyboard.press("Enter")
+    is_at(page, "Your recovery codes")
+    keyboard.to("Download")
+    with page.expect_download():
+        keyboard.press("Enter")
+    keyboard.to("I've saved these codes")
+    keyboard.press("Enter")
+    is_at(page, "Two-factor authentication")
+    expect(page.get_by_text("10 of 10").first).to_be_visible()

@@ -1,0 +1,182 @@
+"""Several accounts are selected in the list and changed at once."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from app.testing.database import noted_queries
+
+from ..conftest import Person
+from ..rigs.cases import for_each
+from ..rigs.console.site import Site, Visitors
+from ..rigs.console.world import TEAM, World
+from ..rigs.racing import run_concurrently
+from .test_admin_accounts import AdminClient, details
+
+SUSPEND, SIGN_OUT, ADD = (
+    f"/admin/accounts/selected/{action}" for action in ("suspend", "sign-out", "add")
+)
+
+
+@pytest.fixture
+def admin(world: World) -> AdminClient:
+    return AdminClient(world, "admin")
+
+
+@pytest.fixture
+def members(world: World) -> list[Person]:
+    return [world.site.person(f"member{number}") for number in range(3)]
+
+
+def ids(*people: Person) -> list[Any]:
+    return [person.id for person in people]
+
+
+def events(world: World, kind: str) -> list[dict[str, Any]]:
+    return list(world.bosses.get(f"/admin/events?type={kind}").json)
+
+
+def test_selected_accounts_are_suspended_and_others_are_skipped_with_the_reason(
+    world: World, admin: AdminClient, members: list[Person]
+) -> None:
+    pending = world.site.person("pending", status="pending")
+    chosen = [*members, world.suspended, world.people["root"], world.people["admin"], pending]
+    page = admin.get(SUSPEND, account=ids(*chosen))
+    assert "Suspend 4 accounts?" in page
+    for reason in ("Already suspended", "Role that you cannot change here", "Your own account"):
+        assert reason in page
+    apis = [person.api() for person in members]
+    form: dict[str, Any] = {
+        "account": ids(*chosen),
+        "length": "7",
+        "suspended_reason": "Sends spam",
+    }
+    answer = admin.send(SUSPEND, next="/admin/accounts?role=user", **form)
+    assert answer.headers["Location"] == "/admin/accounts?role=user"
+    for person, api in zip(members, apis, strict=True):
+        found = details(world, person.id)
+        assert (found["status"], found["suspended_reason"]) == ("suspended", "Sends spam")
+        assert found["suspended_until"] is not None
+        api.get("/account", 401)
+    for person in (pending, world.people["root"]):
+        assert details(world, person.id)["status"] != "suspended"
+    recorded = events(world, "account.updated")
+    assert {each["account_id"] for each in recorded} == set(ids(*members))
+    assert recorded[0]["data"]["after"] == {"status": "suspended"}
+
+
+def test_selected_accounts_are_signed_out(
+    world: World, admin: AdminClient, members: list[Person]
+) -> None:
+    apis = [person.api() for person in members]
+    admin.send(SIGN_OUT, account=ids(*members))
+    for api in apis:
+        api.get("/account", 401)
+    assert len(events(world, "tokens.ended")) == 3
+    members[0].api().get("/account")
+
+
+def test_selected_accounts_are_added_to_a_workspace(
+    world: World, admin: AdminClient, members: list[Person]
+) -> None:
+    chosen = ids(*members, world.ada)
+    assert "No workspace has this address." in admin.send_rejected(
+        ADD, account=chosen, workspace="missing"
+    )
+    admin.send(ADD, account=chosen, workspace=TEAM, type="guest")
+    rows = {row["email"]: row["type"] for row in world.adas.get(f"/workspaces/{TEAM}/members").json}
+    assert rows == {world.ada.email: "owner", **{each.email: "guest" for each in members}}
+    assert len(events(world, "member.added")) == 3
+    # Nothing is left to do.
+    admin.send(ADD, account=chosen, workspace=TEAM)
+    assert len(events(world, "member.added")) == 3
+
+
+def test_all_accounts_that_match_are_selected_up_to_a_limit(
+    world: World, admin: AdminClient, members: list[Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = admin.get(SIGN_OUT, all="true", search="member")
+    assert "Sign out 3 accounts?" in page
+    for name in ("administration.bulk", "console.admin.selected_accounts"):
+        monkeypatch.setattr(f"app.{name}.MAX_ACCOUNTS", 2)
+    page = admin.get(SIGN_OUT, all="true", search="member")
+    assert "at most 2 accounts" in page
+    assert "No accounts to change" in page
+    admin.send_rejected(SIGN_OUT, account=ids(*members))
+    assert not events(world, "tokens.ended")
+
+
+@for_each("account", [[], ["0"], ["999999"], ["x"]])
+def test_unknown_accounts_change_nothing(
+    world: World, admin: AdminClient, account: list[str]
+) -> None:
+    assert "No accounts to change" in admin.get(SUSPEND, account=account)
+    answer = admin.send(SIGN_OUT, 422 if account in ([], ["x"]) else 303, account=account)
+    assert not events(world, "tokens.ended"), answer.text
+
+
+def test_change_takes_the_same_number_of_statements_for_any_number_of_accounts(
+    world: World, admin: AdminClient, members: list[Person]
+) -> None:
+    counts = []
+    for chosen in (members[:1], members[1:]):
+        forms: list[tuple[str, dict[str, Any]]] = [(SUSPEND, {}), (ADD, {"workspace": TEAM})]
+        for path, fields in forms:
+            with noted_queries(world.site.app) as statements:
+                admin.send(path, account=ids(*chosen), **fields)
+            counts.append(len(statements))
+    assert counts[:2] == counts[2:]
+
+
+def test_of_two_changes_at_once_the_second_skips_the_accounts_of_the_first(
+    world: World, admin: AdminClient, members: list[Person]
+) -> None:
+    root = AdminClient(world, "root")
+    actions = [
+        partial(suspend, client, order)
+        for client, order in ((admin, ids(*members)), (root, ids(*reversed(members))))
+    ]
+    assert run_concurrently(*actions) == [303, 303]
+    assert len(events(world, "account.updated")) == 3
+
+
+def suspend(client: AdminClient, account: list[Any]) -> int:
+    return client.send(SUSPEND, account=account).status_code
+
+
+def test_admin_selects_accounts_in_the_list(site: Site, visitors: Visitors) -> None:
+    people = [site.person(f"member{number}") for number in range(3)]
+    site.person("member3", status="suspended")
+    boss = visitors(site.person("boss", role="admin"))
+    page = boss.page
+    boss.open("/admin/accounts?search=member")
+    page.get_by_label(f"Select {people[0].email}").check()
+    if boss.cell.script:
+        expect(page.locator(".selection output")).to_have_text("1")
+        page.get_by_label("Select all on this page").check()
+        expect(page.locator(".selection output")).to_have_text("4")
+        page.get_by_label(f"Select {people[2].email}").uncheck()
+        expect(page.get_by_label("Select all on this page")).not_to_be_checked()
+    else:
+        page.get_by_label(f"Select {people[1].email}").check()
+        page.get_by_label("Select member3@example.com").check()
+    page.get_by_role("button", name="Suspend…").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Suspend 2 accounts?")
+    page.get_by_role("button", name="Suspend 2 accounts").click()
+    expect(
+        page.get_by_text("Suspended 2 accounts. Skipped: already suspended (1).")
+    ).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Accounts")
+    expect(page.locator("tbody").get_by_text("Suspended", exact=True)).to_have_count(3)
+
+    page.get_by_label(f"Select {people[0].email}").check()
+    page.get_by_label("Select member3@example.com").check()
+    page.get_by_role("button", name="Email…").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Email 2 accounts?")
+    page.get_by_role("button", name="Write the message").click()
+    expect(page.get_by_text("2 accounts selected")).to_be_visible()
+    expect(page.get_by_label(people[0].email)).to_be_checked()

@@ -1,0 +1,386 @@
+BEGIN TRANSACTION;
+CREATE TABLE alembic_version (
+	version_num VARCHAR(32) NOT NULL, 
+	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+INSERT INTO alembic_version VALUES('0025_saved_filters');
+CREATE TABLE frontdesk_keystore_entries (
+	"key" VARCHAR(512) NOT NULL, 
+	value TEXT NOT NULL, 
+	expires_at DATETIME NOT NULL, 
+	CONSTRAINT pk_frontdesk_keystore_entries PRIMARY KEY ("key")
+);
+CREATE TABLE frontdesk_tasks (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	title VARCHAR(200) NOT NULL, 
+	done BOOLEAN NOT NULL, 
+	priority VARCHAR(50) NOT NULL, 
+	owner VARCHAR(255) NOT NULL
+);
+INSERT INTO frontdesk_tasks VALUES(1,'Water the plants',0,'high','ada');
+INSERT INTO frontdesk_tasks VALUES(2,'Read',1,'normal','ada');
+CREATE TABLE frontdesk_workspaces (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	slug VARCHAR(63) NOT NULL, 
+	name VARCHAR(200) NOT NULL, 
+	is_default BOOLEAN NOT NULL, 
+	is_personal BOOLEAN NOT NULL, 
+	created_at DATETIME NOT NULL, creator_id INTEGER, 
+	CONSTRAINT uq_frontdesk_workspaces_slug UNIQUE (slug)
+);
+INSERT INTO frontdesk_workspaces VALUES(1,'ada','ada',1,1,'2026-11-25 14:45:12.473826',NULL);
+INSERT INTO frontdesk_workspaces VALUES(2,'bob','bob',1,1,'2026-11-25 14:45:12.507856',NULL);
+INSERT INTO frontdesk_workspaces VALUES(3,'new-2','new',1,1,'2026-11-25 14:45:12.547877',NULL);
+INSERT INTO frontdesk_workspaces VALUES(4,'team','Team',0,0,'2026-11-25 14:45:12.960776',1);
+CREATE TABLE frontdesk_workspace_members (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	workspace_id INTEGER NOT NULL, 
+	account_id INTEGER NOT NULL, 
+	type VARCHAR(20) NOT NULL, 
+	status VARCHAR(50) NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	CONSTRAINT fk_frontdesk_workspace_members_workspace_id FOREIGN KEY(workspace_id) REFERENCES frontdesk_workspaces (id) ON DELETE CASCADE, 
+	CONSTRAINT fk_frontdesk_workspace_members_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE, 
+	CONSTRAINT uq_frontdesk_workspace_members_workspace_id_account_id UNIQUE (workspace_id, account_id)
+);
+INSERT INTO frontdesk_workspace_members VALUES(1,1,1,'owner','active','2026-11-25 14:45:12.499521');
+INSERT INTO frontdesk_workspace_members VALUES(2,2,2,'owner','active','2026-11-25 14:45:12.508589');
+INSERT INTO frontdesk_workspace_members VALUES(3,3,3,'owner','active','2026-11-25 14:45:12.548648');
+INSERT INTO frontdesk_workspace_members VALUES(4,4,1,'owner','active','2026-11-25 14:45:12.972687');
+INSERT INTO frontdesk_workspace_members VALUES(5,4,2,'member','active','2026-11-25 14:45:13.439511');
+CREATE TABLE frontdesk_notifications (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	title VARCHAR(200) NOT NULL, 
+	message TEXT NOT NULL, 
+	channels JSON NOT NULL, 
+	sender_id INTEGER, 
+	notification_type VARCHAR(20) NOT NULL, 
+	scope VARCHAR(50) NOT NULL, 
+	receivers INTEGER DEFAULT '0' NOT NULL, 
+	created_at DATETIME NOT NULL, counts JSON, counted_at DATETIME, 
+	CONSTRAINT fk_frontdesk_notifications_sender_id FOREIGN KEY(sender_id) REFERENCES accounts (id) ON DELETE SET NULL
+);
+INSERT INTO frontdesk_notifications VALUES(1,'Welcome','Hello','["inapp", "email"]',1,'admin','account',3,'2026-11-25 14:45:13.576821',NULL,NULL);
+CREATE TABLE frontdesk_inbox (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	notification_id INTEGER NOT NULL, 
+	receiver_id INTEGER NOT NULL, 
+	is_read BOOLEAN DEFAULT 0 NOT NULL, 
+	CONSTRAINT fk_frontdesk_inbox_notification_id FOREIGN KEY(notification_id) REFERENCES frontdesk_notifications (id) ON DELETE CASCADE, 
+	CONSTRAINT fk_frontdesk_inbox_receiver_id FOREIGN KEY(receiver_id) REFERENCES accounts (id) ON DELETE CASCADE, 
+	CONSTRAINT uq_frontdesk_inbox_notification_id_receiver_id UNIQUE (notification_id, receiver_id)
+);
+INSERT INTO frontdesk_inbox VALUES(1,1,3,0);
+INSERT INTO frontdesk_inbox VALUES(2,1,1,0);
+INSERT INTO frontdesk_inbox VALUES(3,1,2,0);
+CREATE TABLE frontdesk_deliveries (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	outgoing_id INTEGER NOT NULL, 
+	receiver_id INTEGER NOT NULL, 
+	channel VARCHAR(50) NOT NULL, 
+	lane SMALLINT NOT NULL, 
+	state VARCHAR(10) NOT NULL, 
+	attempts SMALLINT NOT NULL, 
+	due_at DATETIME NOT NULL, 
+	claim VARCHAR(32), 
+	reason VARCHAR(200), 
+	reference VARCHAR(100), 
+	finished_at DATETIME, 
+	CONSTRAINT fk_frontdesk_deliveries_outgoing_id FOREIGN KEY(outgoing_id) REFERENCES frontdesk_outgoing_messages (id) ON DELETE CASCADE
+);
+INSERT INTO frontdesk_deliveries VALUES(1,1,1,'email',0,'sent',1,'2026-11-25 14:45:33.687700','95355615a8bcd2f0bd5c3368e03c7670',NULL,NULL,'2026-11-25 14:45:13.770277');
+INSERT INTO frontdesk_deliveries VALUES(2,1,2,'email',0,'sent',1,'2026-11-25 14:45:33.687700','95355615a8bcd2f0bd5c3368e03c7670',NULL,NULL,'2026-11-25 14:45:13.772633');
+INSERT INTO frontdesk_deliveries VALUES(3,1,3,'email',0,'sent',1,'2026-11-25 14:45:33.687700','95355615a8bcd2f0bd5c3368e03c7670',NULL,NULL,'2026-11-25 14:45:13.773295');
+CREATE TABLE IF NOT EXISTS "frontdesk_outgoing_messages" (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	title VARCHAR(200) NOT NULL, 
+	message TEXT NOT NULL, 
+	template_file VARCHAR(255), 
+	context TEXT, 
+	created_at DATETIME NOT NULL, 
+	subject_kind VARCHAR(30), 
+	subject_id INTEGER
+);
+INSERT INTO frontdesk_outgoing_messages VALUES(1,'Welcome','Hello',NULL,NULL,'2026-11-25 14:45:13.607430','notification',1);
+CREATE TABLE frontdesk_identities (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	account_id INTEGER NOT NULL, 
+	provider VARCHAR(50) NOT NULL, 
+	issuer VARCHAR(255) NOT NULL, 
+	subject VARCHAR(255) NOT NULL, 
+	email VARCHAR(320) NOT NULL, 
+	linked_at DATETIME NOT NULL, 
+	last_used_at DATETIME NOT NULL, 
+	CONSTRAINT fk_frontdesk_identities_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE, 
+	CONSTRAINT uq_frontdesk_identities_issuer_subject UNIQUE (issuer, subject)
+);
+CREATE TABLE frontdesk_invitations (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	workspace_id INTEGER NOT NULL, 
+	inviter_id INTEGER, 
+	email VARCHAR(320) NOT NULL, 
+	type VARCHAR(20) NOT NULL, 
+	message VARCHAR(500), 
+	state VARCHAR(20) NOT NULL, 
+	sends INTEGER NOT NULL, 
+	sent_at DATETIME, 
+	expires_at DATETIME NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	CONSTRAINT fk_frontdesk_invitations_workspace_id FOREIGN KEY(workspace_id) REFERENCES frontdesk_workspaces (id) ON DELETE CASCADE, 
+	CONSTRAINT fk_frontdesk_invitations_inviter_id FOREIGN KEY(inviter_id) REFERENCES accounts (id) ON DELETE SET NULL
+);
+INSERT INTO frontdesk_invitations VALUES(1,4,1,'bob@example.com','member',NULL,'accepted',1,'2026-11-25 14:45:13.209538','2026-12-02 14:45:13.209538','2026-11-25 14:45:13.208110');
+CREATE TABLE IF NOT EXISTS "frontdesk_profiles" (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	account_id INTEGER NOT NULL, 
+	first_name VARCHAR(100), 
+	last_name VARCHAR(100), 
+	date_of_birth DATE, 
+	gender VARCHAR(50), 
+	marital_status VARCHAR(50), 
+	phone VARCHAR(50), 
+	address VARCHAR(255), 
+	city VARCHAR(100), 
+	state VARCHAR(100), 
+	country VARCHAR(100), 
+	postal_code VARCHAR(20), 
+	bio VARCHAR(2000), 
+	avatar VARCHAR(2048), 
+	avatar_file VARCHAR(64), 
+	extra JSON NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	updated_at DATETIME NOT NULL, 
+	CONSTRAINT uq_frontdesk_profiles_avatar_file UNIQUE (avatar_file), 
+	CONSTRAINT uq_frontdesk_profiles_account_id UNIQUE (account_id), 
+	CONSTRAINT fk_frontdesk_profiles_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+INSERT INTO frontdesk_profiles VALUES(1,1,'Ada','King','1985-12-10','female','married',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'{}','2026-11-25 14:45:13.550047','2026-11-25 14:45:13.550047');
+CREATE TABLE IF NOT EXISTS "accounts" (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	email VARCHAR(320) NOT NULL, 
+	password_hash VARCHAR(255), 
+	status VARCHAR(50) NOT NULL, 
+	role VARCHAR(50) NOT NULL, 
+	phone VARCHAR(32), 
+	last_login_date DATETIME, 
+	current_workspace_id INTEGER, 
+	created_at DATETIME NOT NULL, 
+	tokens_valid_from DATETIME, 
+	logged_out_at DATETIME, email_unverified_since DATETIME, suspended_until DATETIME, suspended_reason VARCHAR(500), locale VARCHAR(35), time_zone VARCHAR(64), 
+	CONSTRAINT uq_accounts_email UNIQUE (email)
+);
+INSERT INTO accounts VALUES(1,'ada@example.com','$2b$04$ngxFJv6v1zIZvjtTQF8fUu8iVT9qNNaVkuHG62D1rnxeLdSo3Unte','active','root',NULL,'2026-11-25 14:45:12.784681',1,'2026-11-25 14:45:12.468100',NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO accounts VALUES(2,'bob@example.com','$2b$04$Jr5jzz8pB/o/RPD/ZeZkEOpAdTVKvThn4kFJK22.Tecab8PPMSaNS','active','user',NULL,'2026-11-25 14:45:12.870362',2,'2026-11-25 14:45:12.507153',NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO accounts VALUES(3,'new@example.com','$2b$04$ijhTarNqvHi.Kj/blM8Z/u63IT2hj23.N6iltlLJrz1tSGeXFaFoW','active','user',NULL,NULL,3,'2026-11-25 14:45:12.547144',NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+CREATE TABLE frontdesk_events (
+	id INTEGER NOT NULL, 
+	type VARCHAR(64) NOT NULL, 
+	at DATETIME NOT NULL, 
+	actor_kind VARCHAR(20) NOT NULL, 
+	actor_id INTEGER, 
+	account_id INTEGER, 
+	workspace_id INTEGER, 
+	target_kind VARCHAR(64), 
+	target_id VARCHAR(255), 
+	address VARCHAR(45), 
+	user_agent VARCHAR(255), 
+	request_id VARCHAR(128), 
+	data JSON NOT NULL, 
+	CONSTRAINT pk_frontdesk_events PRIMARY KEY (id)
+);
+INSERT INTO frontdesk_events VALUES(1,'account.created','2026-11-25 14:45:12.473602','system',NULL,1,NULL,NULL,NULL,NULL,NULL,NULL,'{"after": {"role": "root", "status": "active"}}');
+INSERT INTO frontdesk_events VALUES(2,'workspace.created','2026-11-25 14:45:12.499503','system',NULL,1,1,NULL,NULL,NULL,NULL,NULL,'{}');
+INSERT INTO frontdesk_events VALUES(3,'account.created','2026-11-25 14:45:12.507768','system',NULL,2,NULL,NULL,NULL,NULL,NULL,NULL,'{"after": {"role": "user", "status": "active"}}');
+INSERT INTO frontdesk_events VALUES(4,'workspace.created','2026-11-25 14:45:12.508580','system',NULL,2,2,NULL,NULL,NULL,NULL,NULL,'{}');
+INSERT INTO frontdesk_events VALUES(5,'account.created','2026-11-25 14:45:12.547776','system',NULL,3,NULL,NULL,NULL,NULL,NULL,NULL,'{"after": {"role": "user", "status": "active"}}');
+INSERT INTO frontdesk_events VALUES(6,'workspace.created','2026-11-25 14:45:12.548640','system',NULL,3,3,NULL,NULL,NULL,NULL,NULL,'{}');
+INSERT INTO frontdesk_events VALUES(7,'login.succeeded','2026-11-25 14:45:12.784783','account',1,1,NULL,NULL,NULL,'127.0.0.1','Werkzeug/3.1.9','9e2263b259f6-33bc-1','{"proofs": ["password"]}');
+INSERT INTO frontdesk_events VALUES(8,'login.succeeded','2026-11-25 14:45:12.870434','account',2,2,NULL,NULL,NULL,'127.0.0.1','Werkzeug/3.1.9','9e2263b259f6-33bc-2','{"proofs": ["password"]}');
+INSERT INTO frontdesk_events VALUES(9,'workspace.created','2026-11-25 14:45:12.972670','account',1,1,4,NULL,NULL,'127.0.0.1','Werkzeug/3.1.9','9e2263b259f6-33bc-5','{}');
+INSERT INTO frontdesk_events VALUES(10,'invitation.created','2026-11-25 14:45:13.209499','account',1,1,4,'invitation','1','127.0.0.1','Werkzeug/3.1.9','9e2263b259f6-33bc-6','{"type": "member"}');
+INSERT INTO frontdesk_events VALUES(11,'member.added','2026-11-25 14:45:13.440302','account',2,2,4,NULL,NULL,'127.0.0.1','Werkzeug/3.1.9','9e2263b259f6-33bc-7','{"after": {"type": "member", "status": "active"}}');
+INSERT INTO frontdesk_events VALUES(12,'invitation.accepted','2026-11-25 14:45:13.440365','account',2,2,4,'invitation','1','127.0.0.1','Werkzeug/3.1.9','9e2263b259f6-33bc-7','{}');
+INSERT INTO frontdesk_events VALUES(13,'profile.created','2026-11-25 14:45:13.560834','account',1,1,NULL,NULL,NULL,'127.0.0.1','Werkzeug/3.1.9','9e2263b259f6-33bc-8','{}');
+INSERT INTO frontdesk_events VALUES(14,'notification.sent','2026-11-25 14:45:13.628389','account',1,1,NULL,'notification','1','127.0.0.1','Werkzeug/3.1.9','9e2263b259f6-33bc-9','{"channels": ["inapp", "email"], "notification_type": "admin", "scope": "account", "receivers": 3}');
+CREATE TABLE frontdesk_email_changes (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	account_id INTEGER NOT NULL, 
+	old_email VARCHAR(320) NOT NULL, 
+	new_email VARCHAR(320) NOT NULL, 
+	is_undoable BOOLEAN NOT NULL, 
+	requested_at DATETIME NOT NULL, 
+	confirmed_at DATETIME, 
+	CONSTRAINT fk_frontdesk_email_changes_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+CREATE TABLE frontdesk_account_deletions (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	account_id INTEGER NOT NULL, 
+	former_status VARCHAR(50) NOT NULL, 
+	deletes_at DATETIME NOT NULL, 
+	CONSTRAINT uq_frontdesk_account_deletions_account_id UNIQUE (account_id), 
+	CONSTRAINT fk_frontdesk_account_deletions_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+CREATE TABLE frontdesk_exports (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	account_id INTEGER NOT NULL, 
+	state VARCHAR(10) NOT NULL, 
+	attempts SMALLINT NOT NULL, 
+	due_at DATETIME NOT NULL, 
+	claim VARCHAR(32), 
+	file VARCHAR(64), 
+	size INTEGER, 
+	created_at DATETIME NOT NULL, 
+	expires_at DATETIME, 
+	CONSTRAINT fk_frontdesk_exports_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+CREATE TABLE frontdesk_sessions (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	public_id CHAR(32) NOT NULL, 
+	account_id INTEGER NOT NULL, 
+	kind VARCHAR(10) NOT NULL, 
+	secret BLOB NOT NULL, 
+	counter INTEGER NOT NULL, 
+	refreshed_at DATETIME, 
+	amr VARCHAR(60) NOT NULL, 
+	authenticated_at DATETIME NOT NULL, 
+	factor_at DATETIME, 
+	created_at DATETIME NOT NULL, 
+	used_at DATETIME NOT NULL, 
+	expires_at DATETIME NOT NULL, 
+	ended_at DATETIME, 
+	end_reason VARCHAR(20), 
+	ip VARCHAR(45), 
+	user_agent VARCHAR(255), 
+	CONSTRAINT uq_frontdesk_sessions_public_id UNIQUE (public_id), 
+	CONSTRAINT fk_frontdesk_sessions_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+INSERT INTO frontdesk_sessions VALUES(1,'c946a6a5f3944ddaac3db5fe7a55f274',1,'token',X'a075a0246d00d8596f7af9d627fc5e47e096d690435c7cd5e01f70ad827e0c89',0,NULL,'pwd','2026-11-25 14:45:12.784822',NULL,'2026-11-25 14:45:12.784822','2026-11-25 14:45:12.784822','2026-11-25 15:15:12.784822',NULL,NULL,'127.0.0.0/24','Werkzeug/3.1.9');
+INSERT INTO frontdesk_sessions VALUES(2,'74d95b2967c54596bba225fd708f9cda',2,'token',X'76d0537f959176a1e6f0ef4d3afc4ee166335b015ff6a752acc3b4d86418d645',0,NULL,'pwd','2026-11-25 14:45:12.870472',NULL,'2026-11-25 14:45:12.870472','2026-11-25 14:45:12.870472','2026-11-25 15:15:12.870472',NULL,NULL,'127.0.0.0/24','Werkzeug/3.1.9');
+CREATE TABLE frontdesk_authenticators (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	account_id INTEGER NOT NULL, 
+	kind VARCHAR(10) NOT NULL, 
+	name VARCHAR(64) NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	confirmed_at DATETIME, 
+	last_used_at DATETIME, 
+	secret VARCHAR(255), 
+	last_step BIGINT, 
+	user_handle BLOB, 
+	credential_id BLOB, 
+	public_key BLOB, 
+	sign_count BIGINT, 
+	aaguid VARCHAR(36), 
+	transports JSON, 
+	backed_up BOOLEAN, 
+	CONSTRAINT uq_frontdesk_authenticators_credential_id UNIQUE (credential_id), 
+	CONSTRAINT fk_frontdesk_authenticators_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+CREATE TABLE frontdesk_recovery_codes (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	account_id INTEGER NOT NULL, 
+	digest VARCHAR(64) NOT NULL, 
+	used_at DATETIME, 
+	CONSTRAINT uq_frontdesk_recovery_codes_digest UNIQUE (digest), 
+	CONSTRAINT fk_frontdesk_recovery_codes_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+CREATE TABLE frontdesk_trusted_devices (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	account_id INTEGER NOT NULL, 
+	digest VARCHAR(64) NOT NULL, 
+	user_agent VARCHAR(255), 
+	ip VARCHAR(45), 
+	created_at DATETIME NOT NULL, 
+	last_used_at DATETIME, 
+	expires_at DATETIME NOT NULL, 
+	CONSTRAINT uq_frontdesk_trusted_devices_digest UNIQUE (digest), 
+	CONSTRAINT fk_frontdesk_trusted_devices_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+CREATE TABLE frontdesk_installation (
+	id SMALLINT NOT NULL, 
+	secret VARCHAR(64) NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	CONSTRAINT pk_frontdesk_installation PRIMARY KEY (id)
+);
+INSERT INTO frontdesk_installation VALUES(1,'f838aad1231e6dd563ab3934ab537373254d9a169c3b64ec795aa89c27b54eb9','2026-11-25 14:45:13.767076');
+CREATE TABLE frontdesk_expansions (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	notification_id INTEGER NOT NULL, 
+	audience JSON NOT NULL, 
+	channels JSON NOT NULL, 
+	outgoing_id INTEGER, 
+	last_id INTEGER, 
+	last_created_at DATETIME, 
+	position VARCHAR(255), 
+	stored INTEGER NOT NULL, 
+	state VARCHAR(10) NOT NULL, 
+	attempts SMALLINT NOT NULL, 
+	due_at DATETIME NOT NULL, 
+	claim VARCHAR(32), 
+	created_at DATETIME NOT NULL, 
+	CONSTRAINT fk_frontdesk_expansions_notification_id FOREIGN KEY(notification_id) REFERENCES frontdesk_notifications (id) ON DELETE CASCADE, 
+	CONSTRAINT uq_frontdesk_expansions_notification_id UNIQUE (notification_id)
+);
+CREATE TABLE frontdesk_saved_filters (
+	id INTEGER NOT NULL, 
+	account_id INTEGER NOT NULL, 
+	name VARCHAR(80) NOT NULL, 
+	"query" VARCHAR(1000) NOT NULL, 
+	CONSTRAINT pk_frontdesk_saved_filters PRIMARY KEY (id), 
+	CONSTRAINT fk_frontdesk_saved_filters_account_id FOREIGN KEY(account_id) REFERENCES accounts (id) ON DELETE CASCADE
+);
+DELETE FROM sqlite_sequence;
+INSERT INTO sqlite_sequence VALUES('frontdesk_outgoing_messages',1);
+INSERT INTO sqlite_sequence VALUES('frontdesk_profiles',1);
+INSERT INTO sqlite_sequence VALUES('accounts',3);
+INSERT INTO sqlite_sequence VALUES('frontdesk_workspaces',4);
+INSERT INTO sqlite_sequence VALUES('frontdesk_workspace_members',5);
+INSERT INTO sqlite_sequence VALUES('frontdesk_sessions',2);
+INSERT INTO sqlite_sequence VALUES('frontdesk_tasks',2);
+INSERT INTO sqlite_sequence VALUES('frontdesk_invitations',1);
+INSERT INTO sqlite_sequence VALUES('frontdesk_notifications',1);
+INSERT INTO sqlite_sequence VALUES('frontdesk_inbox',3);
+INSERT INTO sqlite_sequence VALUES('frontdesk_deliveries',3);
+CREATE INDEX ix_frontdesk_keystore_entries_expires_at ON frontdesk_keystore_entries (expires_at);
+CREATE INDEX ix_frontdesk_tasks_owner_id ON frontdesk_tasks (owner, id);
+CREATE INDEX ix_frontdesk_workspace_members_account_id ON frontdesk_workspace_members (account_id);
+CREATE INDEX ix_frontdesk_notifications_sender_id ON frontdesk_notifications (sender_id, id);
+CREATE INDEX ix_frontdesk_inbox_receiver_id ON frontdesk_inbox (receiver_id, id);
+CREATE INDEX ix_frontdesk_inbox_unread ON frontdesk_inbox (receiver_id, id) WHERE NOT is_read;
+CREATE INDEX ix_frontdesk_deliveries_queue ON frontdesk_deliveries (channel, lane, due_at, id) WHERE state = 'pending';
+CREATE INDEX ix_frontdesk_deliveries_outgoing_id ON frontdesk_deliveries (outgoing_id, channel, state);
+CREATE INDEX ix_frontdesk_outgoing_messages_subject ON frontdesk_outgoing_messages (subject_kind, subject_id);
+CREATE INDEX ix_frontdesk_identities_account_id ON frontdesk_identities (account_id);
+CREATE INDEX ix_frontdesk_workspaces_creator_id ON frontdesk_workspaces (creator_id);
+CREATE UNIQUE INDEX uq_frontdesk_invitations_pending ON frontdesk_invitations (workspace_id, email) WHERE state = 'pending';
+CREATE INDEX ix_frontdesk_invitations_workspace_id ON frontdesk_invitations (workspace_id, id);
+CREATE INDEX ix_frontdesk_invitations_inviter_id ON frontdesk_invitations (inviter_id);
+CREATE INDEX ix_frontdesk_invitations_email ON frontdesk_invitations (email);
+CREATE INDEX ix_frontdesk_events_at ON frontdesk_events (at, id);
+CREATE INDEX ix_frontdesk_events_type ON frontdesk_events (type, at, id) WHERE type <> 'login.succeeded';
+CREATE INDEX ix_frontdesk_events_actor_id ON frontdesk_events (actor_id, at, id);
+CREATE INDEX ix_frontdesk_events_account_id ON frontdesk_events (account_id, at, id);
+CREATE INDEX ix_frontdesk_events_workspace_id ON frontdesk_events (workspace_id, at, id) WHERE workspace_id IS NOT NULL;
+CREATE INDEX ix_frontdesk_events_target ON frontdesk_events (target_kind, target_id, at, id) WHERE target_id IS NOT NULL;
+CREATE INDEX ix_frontdesk_deliveries_receiver_id ON frontdesk_deliveries (receiver_id, id);
+CREATE INDEX ix_accounts_created_at ON accounts (created_at, id);
+CREATE INDEX ix_accounts_email ON accounts (email);
+CREATE INDEX ix_accounts_last_login_date ON accounts (last_login_date, id);
+CREATE INDEX ix_accounts_phone ON accounts (phone) WHERE phone IS NOT NULL;
+CREATE INDEX ix_accounts_role ON accounts (role, created_at, id) WHERE role <> 'user';
+CREATE INDEX ix_accounts_status ON accounts (status, created_at, id) WHERE status <> 'active';
+CREATE INDEX ix_accounts_unverified ON accounts (created_at, id) WHERE email_unverified_since IS NOT NULL;
+CREATE INDEX ix_frontdesk_email_changes_account_id ON frontdesk_email_changes (account_id);
+CREATE INDEX ix_frontdesk_email_changes_new_email ON frontdesk_email_changes (new_email);
+CREATE INDEX ix_frontdesk_account_deletions_deletes_at ON frontdesk_account_deletions (deletes_at);
+CREATE INDEX ix_frontdesk_exports_account_id ON frontdesk_exports (account_id, id);
+CREATE INDEX ix_frontdesk_exports_queue ON frontdesk_exports (due_at) WHERE state = 'pending';
+CREATE INDEX ix_frontdesk_sessions_account_id ON frontdesk_sessions (account_id, id) WHERE ended_at IS NULL;
+CREATE INDEX ix_frontdesk_sessions_expires_at ON frontdesk_sessions (expires_at);
+CREATE INDEX ix_frontdesk_authenticators_account_id ON frontdesk_authenticators (account_id, id);
+CREATE INDEX ix_frontdesk_recovery_codes_account_id ON frontdesk_recovery_codes (account_id, id);
+CREATE INDEX ix_frontdesk_trusted_devices_account_id ON frontdesk_trusted_devices (account_id, id);
+CREATE INDEX ix_frontdesk_expansions_queue ON frontdesk_expansions (due_at) WHERE state = 'pending';
+CREATE INDEX ix_frontdesk_notifications_broadcasts ON frontdesk_notifications (id) WHERE notification_type = 'admin' AND scope = 'account';
+CREATE UNIQUE INDEX ix_frontdesk_saved_filters_account_id ON frontdesk_saved_filters (account_id, name);
+COMMIT;
