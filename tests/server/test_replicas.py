@@ -269,6 +269,18 @@ def test_idle_primary_is_no_lag(pair: Pair, make: Make) -> None:
         assert made.replica.lag() == 0.0
 
 
+def test_change_that_is_replayed_a_moment_later_is_no_lag(pair: Pair, make: Make) -> None:
+    made = make(CORE__DATABASE_READ_LAG="1")
+    boss, ada = made.person(unique("boss"), role="admin"), made.person(unique("ada"))
+    reader = made.client(ada)
+    with pair.delayed("120ms"):
+        time.sleep(2.5)
+        title = unique("At once ")
+        made.broadcast(boss, title)
+        assert title in titles(reader)
+    assert made.reasons == []
+
+
 def test_killed_replica_is_replaced_by_the_primary_until_it_runs_again(
     pair: Pair, make: Make
 ) -> None:

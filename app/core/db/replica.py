@@ -144,7 +144,7 @@ class Replica:
     ) -> None:
         driver = self.engine.dialect.loaded_dbapi
         try:
-            self._meter.check(connection, record.info)
+            self._meter.check(connection, record.info, was_usable=self._state is None)
         except driver.Error as error:
             if self.engine.dialect.is_disconnect(error, connection, None):
                 # After one lost connection, the idle connections are lost as well.
