@@ -36,8 +36,8 @@ STATUSES = {
     "recovery": 200,
 }
 # Shorter than the fault: no request may wait for the end of the fault.
-FAULT_SECONDS = 3.5
-RESPONSE_SECONDS = 2.5
+FAULT_SECONDS = 5
+RESPONSE_SECONDS = 4
 RECOVERY_SECONDS = 60.0
 # Seconds between two requests. The faults last longer, so that requests are sent during each fault.
 PAUSE = 0.1

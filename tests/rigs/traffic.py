@@ -20,6 +20,8 @@ from config import Settings
 from ..conftest import PASSWORD, SECRET, close_connections, migrate
 
 OWNER = "ledger"
+# Longer than a restart takes on a busy machine: a request that waits for it is not lost.
+TIMEOUT = 60
 # No response: the connection was refused or broke.
 NO_RESPONSE = 0
 # A 503 without the header Retry-After.
@@ -76,7 +78,7 @@ class Client:
         self, method: str, path: str, json_body: Any = None, form: dict[str, str] | None = None
     ) -> tuple[int, Any]:
         """Send a request over a new connection; return status and body, or `NO_RESPONSE`."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=15)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         headers = {"X-Owner": OWNER}
         return send(connection, method, path, json_body, form, self.token, headers)
 

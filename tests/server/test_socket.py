@@ -18,6 +18,7 @@ from ..conftest import SECRET
 from ..rigs.servers import GRANIAN, GUNICORN, checkout_environment
 from ..rigs.traffic import (
     NO_RESPONSE,
+    TIMEOUT,
     Client,
     migrate_with_accounts,
     sign_in_clients,
@@ -104,7 +105,7 @@ def unit(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Unit]:
 @contextmanager
 def keep_alive_connection(port: int) -> Iterator[Callable[[], int]]:
     """Yield a function that sends requests over one keep-alive connection, as a proxy does."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
 
     def ask() -> int:
         try:
