@@ -10,7 +10,6 @@ from ...accounts.models import AccountLike
 from ...accounts.notes import AccountNotes
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
-from ...administration.routes import administrators_only
 from ...administration.rules import ROOT, may_manage_roles
 from ...administration.view import AccountView
 from ...auth.caller import caller
@@ -22,7 +21,7 @@ from ...auth.sessions import routes as sessions_api
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import AccountKey, JsonObject
-from ...core.web.operation import View, hidden
+from ...core.web.operation import View
 from ...deletion.service import Deletion
 from ...exports.service import Exports
 from ...profiles.models import Profile
@@ -34,7 +33,7 @@ from ..resources import ConsoleResources
 from ..texts import _
 from .accounts import AT, assignable_roles
 from .events import build_event_rows
-from .filters import roles
+from .filters import admins_only, roles
 
 ACCOUNT_PAGE = "managed_account_page"
 
@@ -50,8 +49,7 @@ def may_change(details: JsonObject, account_id: AccountKey) -> bool:
     return bool(actor.id != account_id and may_manage_roles(actor.role, details["role"]))
 
 
-@administrators_only
-@hidden
+@admins_only
 def managed_account_page(account_id: AccountKey) -> Response:
     details = account_details(account_id)
     account = service(Accounts).by_id(account_id)
@@ -119,8 +117,7 @@ def _change_role(call_api: ApiCall, account_id: AccountKey) -> Response:
     )
 
 
-@administrators_only
-@hidden
+@admins_only
 def _confirm_root_page(account_id: AccountKey) -> Response:
     details = account_details(account_id)
     if not may_manage_roles(caller().account.role, ROOT, details["role"]):
@@ -165,8 +162,7 @@ def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> 
     )
 
 
-@administrators_only
-@hidden
+@admins_only
 def delete_managed_account_page(account_id: AccountKey) -> Response:
     details = account_details(account_id)
     return render_page(

@@ -4,32 +4,28 @@ from collections.abc import Sequence
 
 from flask import Response
 
-from ...administration.routes import administrators_only
 from ...administration.schemas import AccountDetails, AccountQuery
 from ...administration.search import AccountSearch
 from ...administration.view import Details
 from ...audit.service import write_json_lines
 from ...core.context import service
 from ...core.errors import Invalid
-from ...core.web.operation import hidden
 from ...core.web.request_data import load_body
 from ...core.web.responses import field_names
 from ..csv_files import csv_lines, download, is_csv_name, release_connection
 from ..links import link_to, redirect
 from .accounts import AT, FILTERS, account_query
-from .filters import filter_values
+from .filters import admins_only, filter_values
 
 COLUMNS = tuple(field_names(AccountDetails))
 
 
-@administrators_only
-@hidden
+@admins_only
 def accounts_csv() -> Response:
     return _download("accounts.csv")
 
 
-@administrators_only
-@hidden
+@admins_only
 def accounts_file() -> Response:
     return _download("accounts.jsonl")
 

@@ -5,18 +5,17 @@ from typing import TypedDict
 from flask import Response
 
 from ...accounts.notes import TEXT_LENGTH, AccountNotes
-from ...administration.routes import administrators_only
 from ...administration.rules import ROOT
 from ...administration.service import Administration
 from ...auth.caller import caller
 from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.fields import RequestSchema, Text
-from ...core.web.operation import hidden
 from ...core.web.request_data import takes
 from ..api_calls import ApiCall, calls_api, show_form_again
 from ..texts import _
 from .account import managed_account_page, redirect_to_account
+from .filters import admins_only
 
 
 class NoteText(RequestSchema):
@@ -26,7 +25,7 @@ class NoteText(RequestSchema):
     text = Text(min=1, max=TEXT_LENGTH, strip=True, required=True)
 
 
-@administrators_only
+@admins_only
 @takes(form=NoteText)
 def _add_note(account_id: AccountKey, form: NoteText.Input) -> None:
     actor = caller().account
@@ -41,8 +40,7 @@ def add_account_note(call_api: ApiCall, account_id: AccountKey) -> Response:
 
 
 @show_form_again(managed_account_page)
-@administrators_only
-@hidden
+@admins_only
 def delete_account_note(account_id: AccountKey, note_id: int) -> Response:
     actor = caller().account
     service(Administration).find(actor, account_id)

@@ -10,7 +10,6 @@ from ...accounts.models import DELETING, PENDING, ROLES
 from ...accounts.search import count_limit
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
-from ...administration.routes import administrators_only
 from ...administration.rules import may_manage_roles
 from ...administration.schemas import AccountQuery
 from ...administration.search import AccountSearch, Estimate
@@ -18,7 +17,6 @@ from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.types import JsonObject
-from ...core.web.operation import hidden
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import load_body
 from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
@@ -26,7 +24,7 @@ from ..links import current_path, link_to, redirect_to
 from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
 from ..texts import _
-from .filters import days_to_timestamps, error_messages, filter_values, roles, statuses
+from .filters import admins_only, days_to_timestamps, error_messages, filter_values, roles, statuses
 
 AT = "managed_accounts_page"
 ROWS = 50
@@ -43,8 +41,7 @@ DEFAULT_SORT = "-created_at"
 _DESCENDING_FIRST = ("created_at", "last_login_date")
 
 
-@administrators_only
-@hidden
+@admins_only
 def managed_accounts_page() -> Response:
     filters = filter_values((*FILTERS, "sort"))
     position = filter_values(("after", "before"))
@@ -100,8 +97,7 @@ def account_query(filters: Mapping[str, str]) -> JsonObject:
     return {"sort": DEFAULT_SORT, **days_to_timestamps(query, ends="last_login_after")}
 
 
-@administrators_only
-@hidden
+@admins_only
 def found_accounts() -> Response:
     """Return the accounts that the command palette shows."""
     query = {"search": request.args.get("search", ""), "limit": FOUND, "sort": DEFAULT_SORT}
@@ -139,8 +135,7 @@ def _sort_link(name: str, filters: dict[str, str]) -> dict[str, str]:
     return {"url": link_to(f".{AT}", **{**filters, "sort": first})}
 
 
-@administrators_only
-@hidden
+@admins_only
 def new_managed_account_page() -> Response:
     return render_page("admin/new_account.html", at=AT, roles=roles(assignable_roles()))
 

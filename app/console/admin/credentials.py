@@ -5,14 +5,12 @@ from typing import TypedDict
 from flask import Response, request
 
 from ...administration.credentials import CredentialAdministration
-from ...administration.routes import administrators_only
 from ...auth.caller import caller
 from ...auth.email_change.service import EmailChanges
 from ...auth.mfa.routes import fresh_factor_required
 from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text
-from ...core.web.operation import hidden
 from ...core.web.request_data import takes
 from ..api_calls import ApiCall, calls_api, show_form_again
 from ..owner.step_up import require_recent_sign_in
@@ -20,6 +18,7 @@ from ..pages import render_page
 from ..texts import _
 from .account import account_details, managed_account_page, may_change, redirect_to_account
 from .accounts import AT
+from .filters import admins_only
 
 CONFIRM, VERIFIED = "confirm", "verified"
 
@@ -33,8 +32,7 @@ class NewAddress(RequestSchema):
     method = EnumField(NamedEnum("NewAddressMethod", (CONFIRM, VERIFIED)), load_default=CONFIRM)
 
 
-@administrators_only
-@hidden
+@admins_only
 @require_recent_sign_in
 def managed_email_page(account_id: AccountKey) -> Response:
     details = account_details(account_id)
@@ -47,7 +45,7 @@ def managed_email_page(account_id: AccountKey) -> Response:
     )
 
 
-@administrators_only
+@admins_only
 @fresh_factor_required
 @takes(form=NewAddress)
 def _change_email(account_id: AccountKey, form: NewAddress.Input) -> None:
@@ -70,9 +68,8 @@ def change_managed_email(call_api: ApiCall, account_id: AccountKey) -> Response:
 
 
 @show_form_again(managed_account_page)
-@administrators_only
+@admins_only
 @fresh_factor_required
-@hidden
 def unlink_managed_identity(account_id: AccountKey, identity_id: int) -> Response:
     email = service(CredentialAdministration).unlink(caller().account, account_id, identity_id)
     return redirect_to_account(_("Unlinked {email}.", email=email), account_id)

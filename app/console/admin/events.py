@@ -7,20 +7,17 @@ from flask import Response, request
 
 from ...accounts.service import Accounts
 from ...audit import routes as audit_api
-from ...auth.decorators import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import JsonObject, Values
-from ...core.web.operation import hidden
 from ...workspaces.service import Workspaces
 from ..api_calls import ListPage, list_from_api
 from ..audit_log import PERSON_FILTERS, action_groups, download, entry_title, load_filters
 from ..links import link_to, redirect
-from ..navigation import ADMINS
 from ..pages import render_page
 from ..texts import _
-from .filters import days_to_timestamps, emails_by_id, error_messages, filter_values
+from .filters import admins_only, days_to_timestamps, emails_by_id, error_messages, filter_values
 
 AT = "admin_events_page"
 ROWS = 50
@@ -29,9 +26,7 @@ _REJECTED = ("failed", "refused", "reached", "reused", "suspected")
 _ENDED = ("deleted", "removed", "ended", "reset", "revoked", "unlinked", "pruned")
 
 
-@active_account_required
-@roles_required(*ADMINS)
-@hidden
+@admins_only
 def admin_events_page() -> Response:
     filters = filter_values(FILTERS)
     position = filter_values(("after", "before"))
@@ -61,16 +56,12 @@ def _url_at(position: Mapping[str, str], filters: Mapping[str, str]) -> str:
     return link_to(f".{AT}", **{**filters, **position}) if position else ""
 
 
-@active_account_required
-@roles_required(*ADMINS)
-@hidden
+@admins_only
 def admin_events_file() -> Response:
     return _download("events.jsonl")
 
 
-@active_account_required
-@roles_required(*ADMINS)
-@hidden
+@admins_only
 def admin_events_csv() -> Response:
     return _download("events.csv")
 

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from ...accounts.models import REASON_LENGTH, AccountLike, Suspension, keeps_dates
 from ...administration import bulk
 from ...administration.bulk import MAX_ACCOUNTS, BulkAdministration, Selection
-from ...administration.routes import administrators_only
 from ...administration.schemas import AccountQuery
 from ...administration.search import AccountSearch
 from ...auth.caller import caller
@@ -20,7 +19,6 @@ from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import AccountKey
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp
-from ...core.web.operation import hidden
 from ...core.web.request_data import load_body, takes
 from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.models import GUEST, MEMBER
@@ -30,7 +28,7 @@ from ..links import link_to, next_path, redirect
 from ..pages import render_page
 from ..texts import _, _n, mark
 from .accounts import AT, FILTERS, account_query
-from .filters import filter_values
+from .filters import admins_only, filter_values
 from .suspension import sent_suspension
 
 # Larger selections show only the first accounts.
@@ -63,26 +61,22 @@ class WorkspaceFields(RequestSchema):
     type = EnumField(NamedEnum("SelectedMemberType", (MEMBER, GUEST)), load_default=MEMBER)
 
 
-@administrators_only
-@hidden
+@admins_only
 def suspend_selected_page() -> Response:
     return _page("suspend")
 
 
-@administrators_only
-@hidden
+@admins_only
 def sign_out_selected_page() -> Response:
     return _page("sign_out")
 
 
-@administrators_only
-@hidden
+@admins_only
 def add_selected_page() -> Response:
     return _page("add")
 
 
-@administrators_only
-@hidden
+@admins_only
 def email_selected_page() -> Response:
     """The form of this page opens a new broadcast."""
     return _page("email")
@@ -137,19 +131,19 @@ def _chosen_ids() -> Sequence[AccountKey]:
     return ids
 
 
-@administrators_only
+@admins_only
 @takes(form=SuspensionFields)
 def _suspend(form: SuspensionFields.Input) -> Selection:
     suspension = Suspension(form.get("suspended_until"), form.get("suspended_reason"))
     return service(BulkAdministration).suspend(caller().account, _chosen_ids(), suspension)
 
 
-@administrators_only
+@admins_only
 def _sign_out() -> Selection:
     return service(BulkAdministration).sign_out(caller().account, _chosen_ids())
 
 
-@administrators_only
+@admins_only
 @takes(form=WorkspaceFields)
 def _add(form: WorkspaceFields.Input) -> Selection:
     try:

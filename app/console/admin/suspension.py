@@ -7,25 +7,22 @@ from flask import Response, request
 from ...accounts.models import SUSPENDED, keeps_dates
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
-from ...administration.routes import administrators_only
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.types import AccountKey, JsonObject
-from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api
 from ..links import Undo, link_to, redirect_to
 from ..pages import render_page
 from ..texts import _
 from .account import account_details, may_change
 from .accounts import AT
-from .filters import start_of_day
+from .filters import admins_only, start_of_day
 
 UNTIL_DAY, WITHOUT_END = "day", "open"
 DAYS = ("1", "7", "30")
 
 
-@administrators_only
-@hidden
+@admins_only
 def suspend_managed_account_page(account_id: AccountKey) -> Response:
     details = account_details(account_id)
     return render_page(
