@@ -35,8 +35,6 @@ from .accounts import AT, assignable_roles
 from .events import build_event_rows
 from .filters import admins_only, roles
 
-ACCOUNT_PAGE = "managed_account_page"
-
 
 def account_details(account_id: AccountKey) -> JsonObject:
     found: JsonObject = get_from_api(administration_api.get_managed_account, account_id=account_id)
@@ -84,7 +82,7 @@ def _roles(current: str) -> list[tuple[str, str]]:
 
 
 def redirect_to_account(text: str, account_id: AccountKey, undo: Undo | None = None) -> Response:
-    return redirect_to(f".{ACCOUNT_PAGE}", text, undo=undo, account_id=account_id)
+    return redirect_to(".managed_account_page", text, undo=undo, account_id=account_id)
 
 
 @calls_api(administration_api.update_managed_account, form_page=managed_account_page)
@@ -98,7 +96,7 @@ def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
     return redirect_to_account(
         _("Deactivated {email} and ended its sessions.", email=changed["email"]),
         account_id,
-        _undo_status(account_id),
+        undo_status(account_id),
     )
 
 
@@ -125,7 +123,7 @@ def _confirm_root_page(account_id: AccountKey) -> Response:
     return render_page("admin/make_root.html", at=AT, account=details)
 
 
-def _undo_status(account_id: AccountKey) -> Undo:
+def undo_status(account_id: AccountKey) -> Undo:
     url = link_to(".change_managed_account", account_id=account_id)
     return Undo(url, {"status": service(Accounts).active_status})
 

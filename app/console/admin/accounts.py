@@ -1,4 +1,4 @@
-"""The list of accounts with search, filters and sorting, and the form for a new account."""
+"""The list of accounts: search, filters, sorting and downloads; and the form for a new account."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,20 +11,32 @@ from ...accounts.search import count_limit
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
 from ...administration.rules import may_manage_roles
-from ...administration.schemas import AccountQuery
+from ...administration.schemas import AccountDetails, AccountQuery
 from ...administration.search import AccountSearch, Estimate
+from ...administration.view import Details
+from ...audit.service import write_json_lines
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.types import JsonObject
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import load_body
+from ...core.web.responses import field_names
 from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
-from ..links import current_path, link_to, redirect_to
+from ..csv_files import csv_lines, download, is_csv_name, release_connection
+from ..links import current_path, link_to, redirect, redirect_to
 from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
 from ..texts import _
-from .filters import admins_only, days_to_timestamps, error_messages, filter_values, roles, statuses
+from .filters import (
+    admins_only,
+    days_to_timestamps,
+    error_messages,
+    filter_values,
+    link_with,
+    roles,
+    statuses,
+)
 
 AT = "managed_accounts_page"
 ROWS = 50
@@ -38,6 +50,7 @@ SORTS = ("email", "created_at", "last_login_date")
 # Also of a search: frequent matches are read from the newest accounts on.
 DEFAULT_SORT = "-created_at"
 # The first selection of these columns sorts in descending order.
+_CSV_COLUMNS = tuple(field_names(AccountDetails))
 _DESCENDING_FIRST = ("created_at", "last_login_date")
 
 
@@ -67,17 +80,13 @@ def managed_accounts_page() -> Response:
         columns={name: _sort_link(name, filters) for name in SORTS},
         total=_total(found, query),
         first_url=link_to(f".{AT}", **filters) if position and not found.rows else "",
-        previous_url=_url_at(found.previous_query, filters),
-        next_url=_url_at(found.next_query, filters),
+        previous_url=link_with(f".{AT}", filters, found.previous_query),
+        next_url=link_with(f".{AT}", filters, found.next_query),
         csv_url=link_to(".accounts_csv", **filters),
         lines_url=link_to(".accounts_file", **filters),
         statuses=[("", _("Any status")), *statuses(_known_statuses())],
         roles=[("", _("Any role")), *roles(ROLES)],
     )
-
-
-def _url_at(position: Mapping[str, str], filters: Mapping[str, str]) -> str:
-    return link_to(f".{AT}", **{**filters, **position}) if position else ""
 
 
 @reads_replica
@@ -163,3 +172,30 @@ def make_managed_account(call_api: ApiCall) -> Response:
         else _("Created an account for {email}.", email=created["email"])
     )
     return redirect_to(".managed_account_page", text, account_id=created["id"])
+
+
+@admins_only
+def accounts_csv() -> Response:
+    return _download("accounts.csv")
+
+
+@admins_only
+def accounts_file() -> Response:
+    return _download("accounts.jsonl")
+
+
+def _download(name: str) -> Response:
+    filters = filter_values((*FILTERS, "sort"))
+    write = _write_csv if is_csv_name(name) else write_json_lines
+    release_connection()
+    try:
+        query: AccountQuery.Input = load_body(AccountQuery, account_query(filters))
+        batches = service(AccountSearch).export(query, name.partition(".")[2], write)
+    except Invalid:
+        # The page shows the errors of the filters.
+        return redirect(link_to(f".{AT}", **filters))
+    return download(name, batches, _CSV_COLUMNS)
+
+
+def _write_csv(rows: Sequence[Details]) -> bytes:
+    return csv_lines([row[name] for name in _CSV_COLUMNS] for row in rows)

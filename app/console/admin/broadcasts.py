@@ -1,9 +1,10 @@
 """The broadcasts of all admins and their delivery; only the sender can retry or delete one."""
 
-from collections.abc import Iterable
-from typing import Any, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict
 
 from flask import Response
+from markupsafe import Markup
 
 from ...auth.caller import caller
 from ...core.context import service
@@ -14,19 +15,22 @@ from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
 from ...delivery.outbox.models import FAILED
 from ...notifications import admin_routes as broadcasts_api
+from ...notifications.counts import max_minutes
+from ...notifications.outcomes import Outcomes
 from ...notifications.saved_drafts import SavedDrafts
 from ...notifications.sent import SentItem, SentNotifications
 from ..api_calls import ApiCall, calls_api
+from ..csv_files import csv_lines, download, release_connection
 from ..links import redirect_to
 from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
 from ..texts import _, _n
 from .audience_texts import describe
-from .broadcast_results import paces
 from .filters import admins_only, emails_by_id
 
 PER_PAGE = 25
 FAILED_PER_PAGE = 50
+CSV_COLUMNS = ("channel", "receiver_id", "email", "state", "reason", "attempts", "finished_at")
 
 
 class SentQuery(RequestSchema):
@@ -86,7 +90,7 @@ def _sent(query: SentQuery.Input) -> Slice:
 @takes(query=FailedQuery)
 def broadcast_page(query: FailedQuery.Input, notification_id: int) -> Response:
     item = service(SentNotifications).get_with_stored_counts(None, notification_id)
-    trigger = "load, every 3s" if has_pending_deliveries(item) else ""
+    trigger = "load, every 3s" if _count(item, "pending") else ""
     audience = service(SentNotifications).audience(notification_id)
     return render_page(
         "admin/broadcasts/one.html",
@@ -108,7 +112,7 @@ def broadcast_progress(query: ProgressQuery.Input, notification_id: int) -> Resp
     item = service(SentNotifications).poll(None, notification_id)
     return render_fragment(
         "admin/broadcasts/progress.html",
-        trigger="every 3s" if has_pending_deliveries(item) else "",
+        trigger="every 3s" if _count(item, "pending") else "",
         updates_failed=_count(item, "failed") != query["failed"],
         **_delivery_context(item, query["after"]),
     )
@@ -133,8 +137,28 @@ def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     return redirect_to(".broadcasts_page", text)
 
 
-def has_pending_deliveries(item: SentItem) -> bool:
-    return _count(item, "pending") > 0
+@admins_only
+def broadcast_result_page(notification_id: int) -> Response:
+    item = service(SentNotifications).poll(None, notification_id)
+    counts = service(Outcomes).by_reason(item)
+    return render_page(
+        "admin/broadcasts/result.html",
+        at="broadcasts_page",
+        item=item,
+        counts=counts,
+        minutes=max_minutes(item["receivers"]),
+    )
+
+
+@admins_only
+def broadcast_result_csv(notification_id: int) -> Response:
+    release_connection()
+    rows = service(Outcomes).export(notification_id, _write_csv)
+    return download(f"broadcast-{notification_id}.csv", rows, CSV_COLUMNS)
+
+
+def _write_csv(rows: Sequence[JsonObject]) -> bytes:
+    return csv_lines([row[name] for name in CSV_COLUMNS] for row in rows)
 
 
 def _count(item: SentItem, state: str) -> int:
@@ -153,8 +177,8 @@ def _delivery_context(item: SentItem, after: int | None) -> JsonObject:
         "failed": failed,
         "failed_count": _count(item, "failed"),
         "after": after,
-        "paces": paces(item),
-        "is_pending": has_pending_deliveries(item),
+        "paces": _paces(item),
+        "is_pending": _count(item, "pending") > 0,
         "skip_reasons": sent.skip_reasons(item["id"], skipped),
     }
 
@@ -167,3 +191,37 @@ def _names_of_senders(items: Iterable[SentItem]) -> dict[Any, str]:
         str(account_id): people[account_id].name or email if account_id in people else email
         for account_id, email in emails_by_id(ids).items()
     }
+
+
+class Pace(NamedTuple):
+    per_minute: Markup
+    time_left: Markup
+
+
+def _paces(item: SentItem) -> Mapping[str, Pace]:
+    """Return the speed and the time left of each channel with queued messages, where known."""
+    pending = {
+        name: counts["pending"]
+        for name, counts in (item["deliveries"] or {}).items()
+        if counts["pending"]
+    }
+    rates = service(Outcomes).rates(item["id"], item["created_at"]) if pending else {}
+    return {
+        name: Pace(_per_minute(rates[name]), _time_left(number / rates[name]))
+        for name, number in pending.items()
+        if name in rates
+    }
+
+
+def _per_minute(rate: float) -> Markup:
+    if rate < 1:
+        return _("Less than one per minute")
+    return _n("One per minute", "{n} per minute", round(rate))
+
+
+def _time_left(minutes: float) -> Markup:
+    if minutes < 1:
+        return _("less than a minute left")
+    if minutes < 120:
+        return _n("about one minute left", "about {n} minutes left", round(minutes))
+    return _n("about one hour left", "about {n} hours left", round(minutes / 60))

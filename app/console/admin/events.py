@@ -1,23 +1,36 @@
-"""The audit log for admins: filters, pages and downloads."""
+"""The audit log for admins: filters, which an admin can save, pages and downloads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
+from urllib.parse import urlencode
 
 from flask import Response, request
 
 from ...accounts.service import Accounts
 from ...audit import routes as audit_api
+from ...audit.saved_filters import NAME_LENGTH, QUERY_LENGTH, SavedFilters
+from ...audit.service import Records
+from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import JsonObject, Values
+from ...core.web.fields import RequestSchema, Text
+from ...core.web.request_data import takes
 from ...workspaces.service import Workspaces
-from ..api_calls import ListPage, list_from_api
+from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
 from ..audit_log import PERSON_FILTERS, action_groups, download, entry_title, load_filters
-from ..links import link_to, redirect
+from ..links import link_to, redirect, redirect_to
 from ..pages import render_page
 from ..texts import _
-from .filters import admins_only, days_to_timestamps, emails_by_id, error_messages, filter_values
+from .filters import (
+    admins_only,
+    days_to_timestamps,
+    emails_by_id,
+    error_messages,
+    filter_values,
+    link_with,
+)
 
 AT = "admin_events_page"
 ROWS = 50
@@ -32,7 +45,7 @@ def admin_events_page() -> Response:
     position = filter_values(("after", "before"))
     errors: Sequence[str] = ()
     try:
-        query = parse_filters(filters)
+        query = _parse_filters(filters)
         found = list_from_api(audit_api.list_events, query={**query, **position, "limit": ROWS})
     except Invalid as problem:
         found, errors = ListPage([], {}), error_messages(problem)
@@ -45,15 +58,11 @@ def admin_events_page() -> Response:
         groups=action_groups(),
         more=any(name in filters for name in FILTERS[2:]),
         first_url=link_to(f".{AT}", **filters) if position else "",
-        previous_url=_url_at(found.previous_query, filters),
-        next_url=_url_at(found.next_query, filters),
+        previous_url=link_with(f".{AT}", filters, found.previous_query),
+        next_url=link_with(f".{AT}", filters, found.next_query),
         csv_url=link_to(".admin_events_csv", **filters),
         lines_url=link_to(".admin_events_file", **filters),
     )
-
-
-def _url_at(position: Mapping[str, str], filters: Mapping[str, str]) -> str:
-    return link_to(f".{AT}", **{**filters, **position}) if position else ""
 
 
 @admins_only
@@ -68,13 +77,13 @@ def admin_events_csv() -> Response:
 
 def _download(name: str) -> Response:
     try:
-        return download(name, load_filters(parse_filters(filter_values(FILTERS))))
+        return download(name, load_filters(_parse_filters(filter_values(FILTERS))))
     except Invalid:
         # The page shows the errors of the filters.
         return redirect(link_to(f".{AT}", **request.args))
 
 
-def parse_filters(filters: Mapping[str, str]) -> JsonObject:
+def _parse_filters(filters: Mapping[str, str]) -> JsonObject:
     """Return the query for the API: days as timestamps, and email addresses as ids."""
     query: JsonObject = days_to_timestamps(filters, starts="since", ends="until")
     for name in PERSON_FILTERS:
@@ -134,3 +143,45 @@ def _color(name: str) -> str:
     if last.endswith(_REJECTED):
         return "bad"
     return "warn" if last in _ENDED else ""
+
+
+class FilterName(RequestSchema):
+    class Input(TypedDict):
+        name: str
+
+    name = Text(min=1, max=NAME_LENGTH, required=True)
+
+
+@admins_only
+def saved_filters_page() -> Response:
+    saved = service(SavedFilters).list(caller().account.id)
+    return render_page(
+        "admin/saved_filters.html", at=AT, saved=saved, filters=filter_values(FILTERS)
+    )
+
+
+@admins_only
+@takes(form=FilterName)
+def _save_filter(form: FilterName.Input) -> None:
+    """Save the filters in the page's query, with ids of accounts instead of email addresses."""
+    filters = filter_values(FILTERS)
+    known = _parse_filters(filters)
+    # Rejects invalid filters.
+    service(Records).page(load_filters(known), {"limit": 1})
+    filters |= {name: known[name] for name in PERSON_FILTERS if name in known}
+    query = urlencode(filters)
+    if not query or len(query) > QUERY_LENGTH:
+        raise Invalid.about("name", _("Choose a filter first."))
+    service(SavedFilters).save(caller().account.id, form["name"], query)
+
+
+@calls_api(_save_filter, form_page=saved_filters_page)
+def save_event_filter(call_api: ApiCall) -> Response:
+    call_api()
+    return redirect_to(".saved_filters_page", _("Filter saved."))
+
+
+@admins_only
+def delete_event_filter(filter_id: int) -> Response:
+    service(SavedFilters).delete(caller().account.id, filter_id)
+    return redirect_to(".saved_filters_page", _("Filter deleted."))

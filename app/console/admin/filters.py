@@ -14,6 +14,7 @@ from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.web.operation import View, hidden
 from ..forms import labeled_error
+from ..links import link_to
 from ..navigation import ADMINS
 from ..page_globals import status_name, zone
 from ..texts import _, mark, message_for
@@ -42,6 +43,11 @@ def filter_values(names: Iterable[str]) -> dict[str, str]:
     """Return the filters in the query of the page, without empty ones."""
     given = ((name, request.args.get(name, "").strip()) for name in names)
     return {name: value for name, value in given if value}
+
+
+def link_with(endpoint: str, filters: Mapping[str, str], position: Mapping[str, str]) -> str:
+    """Return the link to a page of a list with the same filters; empty without a position."""
+    return link_to(endpoint, **{**filters, **position}) if position else ""
 
 
 def days_to_timestamps(

@@ -27,9 +27,9 @@ from ..api_calls import ApiCall, calls_api
 from ..links import link_to, next_path, redirect
 from ..pages import render_page
 from ..texts import _, _n, mark
+from .account_changes import sent_suspension
 from .accounts import AT, FILTERS, account_query
 from .filters import admins_only, filter_values
-from .suspension import sent_suspension
 
 # Larger selections show only the first accounts.
 LISTED = 50

@@ -1,0 +1,165 @@
+"""Changes of an account that need a form of their own: suspension, email address, linked identities
+and notes."""
+
+from datetime import timedelta
+from typing import TypedDict
+
+from flask import Response, request
+
+from ...accounts.models import SUSPENDED, keeps_dates
+from ...accounts.notes import TEXT_LENGTH, AccountNotes
+from ...administration import routes as administration_api
+from ...administration.credentials import CredentialAdministration
+from ...administration.rules import ROOT
+from ...administration.service import Administration
+from ...auth.caller import caller
+from ...auth.email_change.service import EmailChanges
+from ...auth.mfa.routes import fresh_factor_required
+from ...core.context import current_frontdesk, service
+from ...core.errors import Invalid
+from ...core.types import AccountKey, JsonObject
+from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text
+from ...core.web.request_data import takes
+from ..api_calls import ApiCall, calls_api, show_form_again
+from ..owner.step_up import require_recent_sign_in
+from ..pages import render_page
+from ..texts import _
+from .account import (
+    account_details,
+    managed_account_page,
+    may_change,
+    redirect_to_account,
+    undo_status,
+)
+from .accounts import AT
+from .filters import admins_only, start_of_day
+
+# The lengths of a suspension: a number of days, until a date, or until an admin lifts it.
+DAYS = ("1", "7", "30")
+UNTIL_DAY, WITHOUT_END = "day", "open"
+# How an email address is changed: the owner confirms it, or the admin has verified it.
+CONFIRM, VERIFIED = "confirm", "verified"
+
+
+@admins_only
+def suspend_managed_account_page(account_id: AccountKey) -> Response:
+    details = account_details(account_id)
+    return render_page(
+        "admin/suspend_account.html",
+        at=AT,
+        account=details,
+        may_change=may_change(details, account_id),
+        has_dates=keeps_dates(current_frontdesk.tables.account_model),
+    )
+
+
+@calls_api(administration_api.update_managed_account, form_page=suspend_managed_account_page)
+def suspend_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
+    changed = call_api(json={"status": SUSPENDED, **sent_suspension()})
+    text = _("Suspended {email} and ended its sessions.", email=changed["email"])
+    return redirect_to_account(text, account_id, undo_status(account_id))
+
+
+def sent_suspension() -> JsonObject:
+    """Return the end and the reason of the suspension in the form."""
+    suspension: JsonObject = {}
+    if until := _until():
+        suspension["suspended_until"] = until
+    if reason := request.form.get("suspended_reason", "").strip():
+        suspension["suspended_reason"] = reason.replace("\r\n", "\n")
+    return suspension
+
+
+def _until() -> str:
+    duration = request.form.get("length", WITHOUT_END)
+    if duration in DAYS:
+        until = current_frontdesk.clock.now() + timedelta(days=int(duration))
+        return until.isoformat()
+    if duration != UNTIL_DAY:
+        return ""
+    day = request.form.get("suspended_until", "")
+    if not day:
+        raise Invalid.about("suspended_until", _("Choose a date."))
+    return start_of_day(day) or day
+
+
+class NewAddress(RequestSchema):
+    class Input(TypedDict):
+        email: str
+        method: str
+
+    email = Text(min=1, max=320, strip=True, required=True)
+    method = EnumField(NamedEnum("NewAddressMethod", (CONFIRM, VERIFIED)), load_default=CONFIRM)
+
+
+@admins_only
+@require_recent_sign_in
+def managed_email_page(account_id: AccountKey) -> Response:
+    details = account_details(account_id)
+    return render_page(
+        "admin/change_email.html",
+        at=AT,
+        account=details,
+        waiting=service(EmailChanges).waiting(account_id),
+        may_change=may_change(details, account_id),
+    )
+
+
+@admins_only
+@fresh_factor_required
+@takes(form=NewAddress)
+def _change_email(account_id: AccountKey, form: NewAddress.Input) -> None:
+    credentials, actor = service(CredentialAdministration), caller().account
+    if form["method"] == VERIFIED:
+        credentials.set_email(actor, account_id, form["email"])
+    else:
+        credentials.request_email(actor, account_id, form["email"])
+
+
+@calls_api(_change_email, form_page=managed_email_page)
+def change_managed_email(call_api: ApiCall, account_id: AccountKey) -> Response:
+    call_api()
+    email = request.form["email"].strip()
+    if request.form.get("method") == VERIFIED:
+        text = _("The email address is now {email}. All sessions have ended.", email=email)
+    else:
+        text = _("We emailed {email}. The address changes when the owner confirms it.", email=email)
+    return redirect_to_account(text, account_id)
+
+
+@show_form_again(managed_account_page)
+@admins_only
+@fresh_factor_required
+def unlink_managed_identity(account_id: AccountKey, identity_id: int) -> Response:
+    email = service(CredentialAdministration).unlink(caller().account, account_id, identity_id)
+    return redirect_to_account(_("Unlinked {email}.", email=email), account_id)
+
+
+class NoteText(RequestSchema):
+    class Input(TypedDict):
+        text: str
+
+    text = Text(min=1, max=TEXT_LENGTH, strip=True, required=True)
+
+
+@admins_only
+@takes(form=NoteText)
+def _add_note(account_id: AccountKey, form: NoteText.Input) -> None:
+    actor = caller().account
+    service(Administration).find(actor, account_id)
+    service(AccountNotes).add(actor.id, account_id, form["text"])
+
+
+@calls_api(_add_note, form_page=managed_account_page)
+def add_account_note(call_api: ApiCall, account_id: AccountKey) -> Response:
+    call_api()
+    return redirect_to_account(_("Note added."), account_id)
+
+
+@show_form_again(managed_account_page)
+@admins_only
+def delete_account_note(account_id: AccountKey, note_id: int) -> Response:
+    actor = caller().account
+    service(Administration).find(actor, account_id)
+    service(AccountNotes).delete(actor, account_id, note_id, of_others=actor.role == ROOT)
+    return redirect_to_account(_("Note deleted."), account_id)
