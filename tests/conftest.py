@@ -21,7 +21,7 @@ from app.delivery.worker.background import Background, Work
 from app.notifications import shared
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 from app.testing.people import PASSWORD as PASSWORD
 from app.testing.people import Person as Person
 from app.testing.people import make_person
@@ -31,6 +31,7 @@ from .rigs.backends import memory_folder, postgres_database, redis_server
 from .rigs.database_cleaner import DatabaseCleaner
 from .rigs.documented_problems import note_undocumented_problems
 from .rigs.engines import cache_statements, reuse_connections, share_statements
+from .rigs.manual_engine import ManualEngine
 from .rigs.poolers import pgbouncer
 from .rigs.routing import cache_rules
 from .rigs.stages import AddedStages

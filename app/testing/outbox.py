@@ -1,13 +1,9 @@
-"""Sent messages, assertions about them, and an engine that delivers on demand."""
+"""Sent messages, and assertions about them."""
 
-from collections.abc import Iterable
 from typing import Generic, TypeVar
-
-from flask import Flask
 
 from ..core.request import note_effect
 from ..delivery.message import Email, Sms
-from ..delivery.worker.worker import Worker
 
 Kept = TypeVar("Kept", Email, Sms)
 
@@ -149,28 +145,3 @@ class SmsOutbox(_Outbox[Sms]):
             if text in sms.text:
                 return sms
         raise AssertionError(f"No SMS to {to} has {text!r}; sent: {self._describe_sent()}")
-
-
-class ManualEngine:
-    """Delivers only when a test calls `deliver`."""
-
-    def __init__(self) -> None:
-        self.woken: list[str] = []
-
-    def bind(self, app: Flask, worker: Worker) -> None:
-        self._app = app
-        self._worker = worker
-
-    def start(self) -> None:
-        return None
-
-    def wake(self, channels: Iterable[str]) -> None:
-        self.woken.extend(channels)
-
-    def stop(self, seconds: float) -> None:
-        return None
-
-    def deliver(self) -> None:
-        """Send all that is due now, on every channel."""
-        with self._app.app_context():
-            self._worker.drain()

@@ -117,15 +117,15 @@ def _pages(options: Options) -> Table:
             load.run(server.port, [request], seconds=5, connections=1, count=10)
         for number in range(options.rounds):
             print(f"{table.title}, round {number + 1}", flush=True)
+            # All rounds take longer than FRESH_MINUTES, after which some pages redirect.
             busy.sign_in(data)
+            # One request after the other, as a browser sends them, so that no queue is measured.
+            sockets = [load.dial(server.port)]
             for name, request in shown.items():
-                # One request after the other, as a browser sends them, so that no queue is
-                # measured. The server closes a connection that is idle for some seconds.
-                sockets = [load.dial(server.port)]
                 found = timed(server, data, [request], 30.0, sockets, REQUESTS)
-                sockets[0].close()
                 units = {"cpu": found["cpu"] / 1e3, "database": found["database"] / 1e3}
                 table.add(name, {**found, **units, "kib": found["bytes"] / 1024})
+            sockets[0].close()
     worst = {name: min(each["p95"] for each in rounds) for name, rounds in table.rounds.items()}
     slow = {name: value for name, value in worst.items() if value > MOST_MS}
     said = ", ".join(f"{name} {value:.0f}" for name, value in slow.items())

@@ -14,11 +14,12 @@ from app.core.context import current_frontdesk, service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..auth.test_login import listen_to
 from ..conftest import MakePerson, Person, only_on
 from ..rigs.cases import for_each
+from ..rigs.manual_engine import ManualEngine
 from .admin_api import ACCOUNTS, AdminApi, log_in
 
 PASSWORD = "a password never seen before"

@@ -14,10 +14,11 @@ from app.auth.mfa.sealing import DecryptionFailed, Sealing
 from app.core.context import current_frontdesk
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..exports.conftest import ask, lines, open_archive
+from ..rigs.manual_engine import ManualEngine
 from .factors import challenge, enroll, enrolled, finish
 
 OLD, NEW = "an older key, of more than thirty-two characters", "a newer key, " + "x" * 32

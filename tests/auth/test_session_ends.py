@@ -14,11 +14,12 @@ from sqlalchemy import text
 from app.core.context import current_frontdesk
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..cli.test_command_line import run
 from ..cli.test_prune import run as prune
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+from ..rigs.manual_engine import ManualEngine
 from .test_recovery import NEW, ask, reset
 from .test_sessions import FIREFOX, IPHONE, is_in, listed, sid, sign_in
 

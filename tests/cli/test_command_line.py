@@ -11,12 +11,12 @@ from flask import Flask
 
 from app.blueprints import auth
 from app.testing.client import Api
-from app.testing.smtp import smtp_sink
 
 from ..auth.test_login import listen_to, log_in
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.backends import free_port
 from ..rigs.hosts import host_with, settings_with_active
+from ..rigs.smtp import smtp_sink
 
 
 def run(app: Flask, *args: str, code: int = 0) -> str:

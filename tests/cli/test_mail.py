@@ -10,10 +10,10 @@ from jinja2 import DictLoader
 
 from app.cli import terminal
 from app.core.process.folders import templates_folder
-from app.testing.smtp import smtp_sink
 
 from ..rigs.backends import free_port
 from ..rigs.hosts import HostSettings, host_with
+from ..rigs.smtp import smtp_sink
 from .test_command_line import run
 
 TEMPLATE = (

@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp
 from ..rigs.backends import free_port
@@ -29,6 +29,7 @@ from ..rigs.console.cells import Cell, journey_cells
 from ..rigs.console.site import FEATURES, Site, Visitors, serve
 from ..rigs.console.world import World
 from ..rigs.cookie_browsers import HOST
+from ..rigs.manual_engine import ManualEngine
 from .page_visits import PageVisits
 from .populated_site import populated_site
 

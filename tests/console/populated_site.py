@@ -12,12 +12,13 @@ import pytest
 from app import Parts, create_app
 from app.core.config.environment import load
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 from config import Settings
 
 from ..conftest import SECRET, close_connections
 from ..rigs.backends import free_port
 from ..rigs.console.site import FEATURES, Site, serve
+from ..rigs.manual_engine import ManualEngine
 
 
 @contextmanager

@@ -14,12 +14,13 @@ from app.core.context import current_frontdesk
 from app.core.db.transaction import transaction
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp
 from ..rigs.console.site import FEATURES, Site, Visitors
 from ..rigs.console.world import World
 from ..rigs.cookie_browsers import HOST
+from ..rigs.manual_engine import ManualEngine
 from .test_admin_accounts import MALLORY, AdminClient, account_path, details
 
 NEW = "countess@example.com"

@@ -16,8 +16,7 @@ from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.extension.frontdesk import Frontdesk
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
-from app.testing.outbox import MailOutbox, ManualEngine
-from app.testing.twilio import Gateway, sms_gateway
+from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, only_on
 from ..rigs.console.cells import WIDE, Cell
@@ -25,6 +24,8 @@ from ..rigs.console.requests import ask, check_pages
 from ..rigs.console.site import FEATURES, Site, Visitors
 from ..rigs.console.world import PROFILE, World
 from ..rigs.cookie_browsers import HOST
+from ..rigs.manual_engine import ManualEngine
+from ..rigs.twilio import Gateway, sms_gateway
 from .conftest import OpenSite
 
 pytestmark = only_on("sqlite")

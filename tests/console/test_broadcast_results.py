@@ -18,11 +18,11 @@ from app.core.context import current_frontdesk, service
 from app.delivery.outbox.models import Delivery
 from app.notifications import counts, outcomes
 from app.testing.clock import SteppingClock
-from app.testing.outbox import ManualEngine
 from app.testing.people import Person
-from app.testing.twilio import Gateway, sms_gateway
 
 from ..conftest import MakeApp, MakePerson
+from ..rigs.manual_engine import ManualEngine
+from ..rigs.twilio import Gateway, sms_gateway
 from .page_reader import PageReader, visible_text
 
 SMS = {"SMS_ACCOUNT_SID": "AC1", "SMS_AUTH_TOKEN": "hidden", "SMS_PHONE_NUMBER": "+15550001111"}

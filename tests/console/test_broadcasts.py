@@ -11,10 +11,11 @@ from werkzeug.test import TestResponse
 
 from app.core.errors import Conflict
 from app.core.keystore import KeystoreUnavailable
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..conftest import MakePerson, Person
 from ..rigs.cookie_browsers import HOST, NAME, SAME_ORIGIN, CookieBrowser
+from ..rigs.manual_engine import ManualEngine
 
 PATH = "/admin/broadcasts"
 DRAFT = {"data.title": "Closed", "data.message": "On <Friday>.", "data.channels": ["email"]}

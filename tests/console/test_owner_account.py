@@ -11,12 +11,13 @@ from flask import Flask
 
 from app.extension.actions import ACTIONS
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.console.requests import check_pages
 from ..rigs.console.world import PROFILE
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
+from ..rigs.manual_engine import ManualEngine
 from .page_reader import PageReader, error_of, notice_of, visible_text
 
 

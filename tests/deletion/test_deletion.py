@@ -18,13 +18,14 @@ from app.delivery.worker.worker import Worker
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..auth.test_email_change import mailed
 from ..auth.test_login import listen_to, log_in
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..registration.visitors import emails
 from ..rigs.cases import for_each
+from ..rigs.manual_engine import ManualEngine
 from ..rigs.racing import request, run_concurrently
 
 ADA = "ada@example.com"

@@ -22,12 +22,12 @@ from app.delivery.mail.one_off import BackgroundMail, OneOffMail
 from app.delivery.mail.smtp_connection import Timeouts
 from app.delivery.message import Email
 from app.testing.fakes import Fakes
-from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
 from ..rigs.hosts import HostSettings, plain_app
 from ..rigs.postfix import PASSWORD, USER, Postfix
 from ..rigs.servers import checkout_environment
+from ..rigs.smtp import Sink, smtp_sink
 
 MAIL: dict[str, Any] = {
     "MAIL_SERVER": "127.0.0.1",

@@ -10,7 +10,8 @@ import pytest
 from app.delivery.mail import smtp as module
 from app.delivery.mail.settings import MailSettings
 from app.delivery.mail.smtp import SmtpMailer
-from app.testing.smtp import Sink, smtp_sink
+
+from ..rigs.smtp import Sink, smtp_sink
 
 Machine = Callable[..., None]
 

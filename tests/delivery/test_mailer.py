@@ -24,9 +24,9 @@ from app.delivery.mail.smtp_connection import DEFAULT_TIMEOUTS, Timeouts
 from app.delivery.message import Email
 from app.extension.settings import ComposedSettings
 from app.extension.sources import service_settings
-from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
+from ..rigs.smtp import Sink, smtp_sink
 from ..rigs.tcp_proxy import TcpProxy
 
 

@@ -20,10 +20,10 @@ from app.delivery.mail.mime import Writer
 from app.delivery.message import Email
 from app.delivery.outbox.models import PENDING, Delivery
 from app.testing.clock import SteppingClock
-from app.testing.outbox import ManualEngine
-from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import Backend, MakeApp, MakePerson, only_on
+from ..rigs.manual_engine import ManualEngine
+from ..rigs.smtp import Sink, smtp_sink
 
 DATA = {"title": "Closed", "message": "On Friday.", "channels": ["inapp", "email"]}
 

@@ -19,9 +19,10 @@ from app.delivery.message import NewMessage, StoredMessage, Subject
 from app.delivery.outbox.deletion import delete_deliveries, delete_messages
 from app.delivery.outbox.enqueue import CountsByChannel, Outbox, counts_by_subject
 from app.delivery.outbox.models import Delivery, OutgoingMessage
-from app.testing.outbox import ManualEngine
 from app.workspaces.models import Workspace
 from app.workspaces.service import Workspaces
+
+from ..rigs.manual_engine import ManualEngine
 
 ORDER, INVOICE = Subject("order", 17), Subject("invoice", 17)
 WITHOUT_SCREEN = "Cellar"

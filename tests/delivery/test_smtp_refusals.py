@@ -22,7 +22,8 @@ from app.delivery.mail import smtp
 from app.delivery.mail.settings import MailSettings
 from app.delivery.mail.smtp import SmtpMailer
 from app.delivery.message import Email
-from app.testing.smtp import Sink, smtp_sink
+
+from ..rigs.smtp import Sink, smtp_sink
 
 
 @pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])

@@ -15,7 +15,8 @@ from app.delivery.mail.one_off import BackgroundMail
 from app.delivery.mail.settings import MailSettings
 from app.delivery.mail.smtp import SmtpMailer
 from app.delivery.message import Email
-from app.testing.smtp import free_port, smtp_sink
+
+from ..rigs.smtp import free_port, smtp_sink
 
 
 def mail(to: str = "ada@example.com") -> Email:

@@ -12,9 +12,9 @@ from flask import Flask
 
 from app.core.hooks import Hooks
 from app.testing.client import Api
-from app.testing.outbox import ManualEngine
 
 from ..conftest import MakeApp
+from ..rigs.manual_engine import ManualEngine
 
 Fetch = Callable[[Api], ZipFile]
 

@@ -26,7 +26,7 @@ from app.profiles.logos import WorkspaceLogos
 from app.storage import LocalFileStore, StorageUnavailable
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 from app.workspaces.members import Members
 from app.workspaces.service import Workspaces
 
@@ -34,6 +34,7 @@ from ..cli.test_command_line import run
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..profiles.test_avatars import send
 from ..profiles.test_profiles import ADA
+from ..rigs.manual_engine import ManualEngine
 from ..rigs.pictures import opened as opened_picture
 from ..rigs.pictures import plain
 from ..rigs.racing import request, run_concurrently

@@ -17,9 +17,9 @@ from app.core.context import service
 from app.core.errors import Conflict, SetupError
 from app.core.hooks import Hooks
 from app.testing.clock import SteppingClock
-from app.testing.outbox import ManualEngine
 
 from ..conftest import Person
+from ..rigs.manual_engine import ManualEngine
 from .conftest import Fetch, ask, document, state
 
 NUMBER = UUID(int=7)

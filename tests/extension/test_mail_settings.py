@@ -18,9 +18,9 @@ from app.delivery.mail.settings import MailSettings
 from app.extension.origins import settings_of
 from app.testing.client import Api
 from app.testing.people import make_person
-from app.testing.smtp import Sink, smtp_sink
 
 from ..rigs.hosts import plain_app
+from ..rigs.smtp import Sink, smtp_sink
 
 SERVER = "smtp.example.com"
 

@@ -14,12 +14,12 @@ from app.delivery.worker.celery import CeleryEngine, celery_of
 from app.delivery.worker.engine import Engine
 from app.extension.frontdesk import Frontdesk
 from app.notifications.service import SendResult
-from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
 from ..conftest import MakePerson, Person, close_connections
 from ..rigs.backends import AMQP, rabbitmq_queue, redis_server
 from ..rigs.processes import Service
+from ..rigs.smtp import Sink, smtp_sink
 
 Notify = Callable[..., SendResult]
 

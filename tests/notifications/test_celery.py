@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from app.delivery.worker.celery import celery_of
-from app.testing.smtp import Sink
 
 from ..conftest import Backend, only_on
 from ..rigs.backends import free_port, redis_server
 from ..rigs.processes import Service, within
+from ..rigs.smtp import Sink
 from .conftest import MakeWebApp, PublishJobs
 
 pytestmark = only_on("postgresql")

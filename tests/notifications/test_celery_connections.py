@@ -7,10 +7,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.testing.smtp import Sink
-
 from ..conftest import Backend, only_on
 from ..rigs.processes import Service
+from ..rigs.smtp import Sink
 from ..rigs.tcp_proxy import TcpProxy
 from .conftest import PublishJobs
 

@@ -20,10 +20,10 @@ from app.delivery.worker import worker as worker_module
 from app.delivery.worker.engine import ThreadEngine
 from app.delivery.worker.worker import Worker
 from app.testing.client import Api
-from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import Backend, MakeApp, MakePerson, only_on
 from ..rigs.processes import Service
+from ..rigs.smtp import Sink, smtp_sink
 from .conftest import Notify
 
 

@@ -19,10 +19,10 @@ from app.delivery.outbox.models import Delivery
 from app.delivery.worker import batch as batch_module
 from app.delivery.worker.worker import Worker
 from app.testing.clock import SteppingClock
-from app.testing.outbox import ManualEngine
-from app.testing.smtp import Sink, free_port, smtp_sink
 
 from ..conftest import MakeApp, MakePerson
+from ..rigs.manual_engine import ManualEngine
+from ..rigs.smtp import Sink, free_port, smtp_sink
 from .conftest import Notify
 
 States = Callable[[], dict[str, str]]

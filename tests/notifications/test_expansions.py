@@ -25,11 +25,11 @@ from app.notifications.retention import NotificationRetention
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
-from app.testing.outbox import ManualEngine
 from app.workspaces.models import Member
 from app.workspaces.service import Workspaces
 
 from ..conftest import Backend, MakeApp, MakePerson, Person
+from ..rigs.manual_engine import ManualEngine
 from .test_admin_send import PATH, body
 
 LIMIT, ALL = 3, 8

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from app.notifications.expansions import RANGE_SIZE
-from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import Backend, MakePerson
 from ..rigs.processes import Service, kill, within
+from ..rigs.smtp import Sink, smtp_sink
 from .conftest import Notify
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -17,10 +17,10 @@ from app.notifications.errors import NoChannels, SenderRequired, UnknownReceiver
 from app.notifications.models import InboxItem, Notification
 from app.testing.client import Api
 from app.testing.database import noted_queries
-from app.testing.outbox import ManualEngine
 
 from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each
+from ..rigs.manual_engine import ManualEngine
 from .conftest import Notify
 
 

@@ -17,12 +17,12 @@ from app.notifications.personal import PersonalFields
 from app.notifications.receivers import Audience
 from app.notifications.sent import SentNotifications
 from app.testing.database import noted_queries
-from app.testing.outbox import ManualEngine
-from app.testing.smtp import Sink
-from app.testing.twilio import Gateway, sms_gateway
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..profiles.test_profiles import ADA
+from ..rigs.manual_engine import ManualEngine
+from ..rigs.smtp import Sink
+from ..rigs.twilio import Gateway, sms_gateway
 
 TITLE = "News for {{ first_name|you }}"
 MESSAGE = "Dear {{name | reader}},\nsee https://example.com/?to={{ email }} <b>. {{last_name}}"

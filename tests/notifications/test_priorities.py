@@ -12,13 +12,13 @@ import pytest
 import sqlalchemy as sa
 
 from app.delivery.worker.worker import BATCH_SIZE
-from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import PASSWORD, Backend
 from ..rigs.backends import postgres_database
 from ..rigs.populate import add_accounts
 from ..rigs.processes import Service, within
 from ..rigs.servers import gunicorn
+from ..rigs.smtp import Sink, smtp_sink
 from ..rigs.traffic import Client, migrate_with_accounts
 
 MANY = 100_000

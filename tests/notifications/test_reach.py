@@ -10,10 +10,10 @@ from flask import Flask
 
 from app.core.context import Context
 from app.testing.client import Api
-from app.testing.outbox import ManualEngine
-from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.manual_engine import ManualEngine
+from ..rigs.smtp import Sink, smtp_sink
 
 PATH = "/admin/notifications"
 

@@ -17,14 +17,14 @@ from app.accounts.account import Account
 from app.delivery.worker.engine import ThreadEngine
 from app.delivery.worker.worker import Worker
 from app.extension.options import Parts
-from app.testing.outbox import ManualEngine
-from app.testing.smtp import Sink
 
 from ..conftest import Backend, only_on
 from ..rigs.backends import free_port
 from ..rigs.hosts import HostSettings, plain_app
+from ..rigs.manual_engine import ManualEngine
 from ..rigs.processes import Service, kill, within
 from ..rigs.servers import GUNICORN
+from ..rigs.smtp import Sink
 from .conftest import Notify
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -22,9 +22,9 @@ from app.notifications.retention import NotificationRetention
 from app.notifications.undo import InboxUndo
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.outbox import ManualEngine
 
 from ..conftest import Backend, MakeApp, MakePerson, Person, only_on
+from ..rigs.manual_engine import ManualEngine
 from ..rigs.racing import request, run_concurrently
 from ..transfer.test_import import import_lines
 from .test_admin_send import PATH, body

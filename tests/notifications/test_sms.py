@@ -13,10 +13,10 @@ from app.delivery.outbox.models import Delivery
 from app.delivery.sms import gateway as sms
 from app.delivery.sms.gateway import SmsGateway
 from app.testing.clock import SteppingClock
-from app.testing.outbox import ManualEngine
-from app.testing.twilio import Gateway, sms_gateway
 
 from ..conftest import MakeApp, MakePerson, only_on
+from ..rigs.manual_engine import ManualEngine
+from ..rigs.twilio import Gateway, sms_gateway
 from .conftest import Notify
 
 pytestmark = only_on("sqlite")

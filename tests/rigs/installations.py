@@ -13,14 +13,13 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from app.testing.smtp import Sink, smtp_sink
-
 from ..conftest import PASSWORD, Backend
 from .backends import postgres_database
 from .brokers import Broker
 from .populate import add_accounts
 from .processes import Service, within
 from .servers import gunicorn
+from .smtp import Sink, smtp_sink
 from .tcp_proxy import TcpProxy
 from .traffic import Client, Ledger, migrate_with_accounts, sign_in_clients, stored_titles, traffic
 

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from app.testing.smtp import Sink, smtp_sink
-
 from .backends import missing, reserved_port, wait_for_port
 from .certificates import Authority
+from .smtp import Sink, smtp_sink
 
 PROGRAMS = Path("/usr/lib/postfix/sbin")
 NAME = "mail.relay.example"

@@ -14,7 +14,6 @@ from flask import Flask
 
 from app.core.process.folders import make_private_folder
 from app.storage import LocalFileStore
-from app.testing.outbox import ManualEngine
 
 from ..cli.test_command_line import run
 from ..conftest import MakeApp, MakePerson, only_on
@@ -22,6 +21,7 @@ from ..exports.conftest import ask, state
 from ..profiles.test_avatars import send
 from ..profiles.test_profiles import ADA
 from ..rigs.cases import for_each
+from ..rigs.manual_engine import ManualEngine
 from ..rigs.pictures import plain
 
 SETTINGS = {

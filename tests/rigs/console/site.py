@@ -13,10 +13,11 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
 from playwright.sync_api import Response as Answer
 
 from app.testing.clock import SteppingClock
-from app.testing.outbox import MailOutbox, ManualEngine
+from app.testing.outbox import MailOutbox
 from app.testing.people import Person, make_person
 
 from ..cookie_browsers import NAME, CookieBrowser
+from ..manual_engine import ManualEngine
 from ..web_sites import serve_site
 from . import screens
 from .cells import Cell

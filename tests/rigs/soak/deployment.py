@@ -12,11 +12,10 @@ from pathlib import Path
 
 import psycopg
 
-from app.testing.smtp import Sink, smtp_sink
-
 from ...conftest import SECRET
 from ..clusters import Cluster, postgres_cluster
 from ..redis_groups import SentinelGroup, sentinel_group
+from ..smtp import Sink, smtp_sink
 from ..traffic import migrate_with_accounts
 from . import processes
 from .processes import Program
