@@ -43,15 +43,15 @@ ROUNDS = (
     Round(
         "tests that keep the cores busy",
         ("-m", SELECTED, "-n", str(CORES + 1), *BY_FILE),
-        (440 if EVERYTHING else 310) * 2 / CORES,
+        (1165 if EVERYTHING else 820) * 2 / CORES,
     ),
     # Given by name, because each process would need time to collect the whole suite.
     Round(
         "tests that stop servers and wait for them",
         (*rounds.WAITING, "-n", str(3 * CORES), *BY_FILE),
-        120,
+        207,
     ),
-    Round("tests that need the machine for themselves", rounds.ALONE, 55),
+    Round("tests that need the machine for themselves", rounds.ALONE, 66),
 )
 
 
