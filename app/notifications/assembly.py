@@ -14,8 +14,7 @@ from .models import IS_EXPANDING, Expansion
 from .outcomes import Outcomes
 from .personal import PersonalFields
 from .retention import NotificationRetention
-from .saved_drafts import SavedDrafts, export_drafts
-from .segments import Segments
+from .saved import SavedDrafts, Segments, export_drafts
 from .sent import SentNotifications
 from .service import Notifications
 from .settings import NotificationsSettings

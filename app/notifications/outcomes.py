@@ -99,7 +99,7 @@ class Outcomes:
         session = self.sent.session
         # A session that the application uses is not released.
         in_use = is_in_use(session)
-        self.sent.get_with_stored_counts(None, notification_id)
+        self.sent.get_with_stored_counts(notification_id)
         with transaction(session):
             report_action(session, RESULT_DOWNLOADED, target=Target(SUBJECT, notification_id))
         return self._batches(notification_id, write, in_use)

@@ -1,6 +1,6 @@
 """The notifications that admins have sent, with their counts and deliveries.
 
-Methods that take None as `sender_id` read the broadcasts of all admins.
+Methods with a `sender_id` read the broadcasts of this admin, the others those of all admins.
 """
 
 from collections.abc import Iterable
@@ -70,17 +70,12 @@ class SentNotifications:
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
     def page_with_stored_counts(
-        self,
-        sender_id: AccountKey | None,
-        *,
-        limit: int,
-        before: int | None = None,
-        after: int | None = None,
+        self, *, limit: int, before: int | None, after: int | None
     ) -> list[SentItem]:
         """Return a page with the stored counts of large notifications: the newest first, or the
         oldest first of those `after` a notification."""
         order = Notification.id.desc() if after is None else Notification.id.asc()
-        query = _sent_by(sender_id).order_by(order).limit(limit)
+        query = _sent_by(None).order_by(order).limit(limit)
         if before is not None:
             query = query.where(Notification.id < before)
         if after is not None:
@@ -93,16 +88,14 @@ class SentNotifications:
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.recount(_stored_counts(row)))
 
-    def get_with_stored_counts(
-        self, sender_id: AccountKey | None, notification_id: int
-    ) -> SentItem:
+    def get_with_stored_counts(self, notification_id: int) -> SentItem:
         """Return a notification, with its stored counts if it is large."""
-        row = self._find(sender_id, notification_id)
+        row = self._find(None, notification_id)
         return sent_item(row, self.counter.count_small([_stored_counts(row)]).get(row.id))
 
-    def poll(self, sender_id: AccountKey | None, notification_id: int) -> SentItem:
+    def poll(self, notification_id: int) -> SentItem:
         """Return a notification. Its counts are renewed only when they are stale."""
-        row = self._find(sender_id, notification_id)
+        row = self._find(None, notification_id)
         return sent_item(row, self.counter.count_if_stale(_stored_counts(row)))
 
     def delete(self, sender_id: AccountKey, notification_id: int) -> SentItem:
@@ -130,7 +123,8 @@ class SentNotifications:
         channel: str | None = None,
         after: int | None = None,
     ) -> Slice:
-        """Return the deliveries with this state, the oldest first."""
+        """Return the deliveries with this state, the oldest first. Without a sender, the
+        notification can be of any admin."""
         self._find(sender_id, notification_id)
         messages = select(OutgoingMessage.id).where(is_about(Subject(SUBJECT, notification_id)))
         names = ("id", "receiver_id", "channel", "state", "attempts", "reason", "finished_at")
@@ -223,7 +217,8 @@ def _stored_counts(row: Row[Any]) -> StoredCounts:
 
 
 def _sent_by(sender_id: AccountKey | None) -> Select[Any]:
-    """Select rows, not objects, which would be read again after each commit."""
+    """Select the broadcasts of an admin, or of all (None), as rows: objects would be read again
+    after each commit."""
     stored = [getattr(Notification, name) for name in _STORED]
     query = select(*stored, Notification.counts, Notification.counted_at).where(IS_BROADCAST)
     return query if sender_id is None else query.where(Notification.sender_id == sender_id)

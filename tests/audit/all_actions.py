@@ -17,7 +17,7 @@ from app.core.context import service
 from app.core.db.transaction import transaction
 from app.notifications.outcomes import Outcomes
 from app.notifications.receivers import Audience
-from app.notifications.segments import Segments
+from app.notifications.saved import Segments
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox

@@ -16,11 +16,10 @@ from app.core.context import current_frontdesk, service
 from app.core.data_export import DataSubject, ExportReader
 from app.core.db.transaction import transaction
 from app.delivery.outbox.models import OutgoingMessage
-from app.notifications import saved_drafts
+from app.notifications import saved
 from app.notifications.models import InboxItem, SavedDraft
 from app.notifications.receivers import Audience
-from app.notifications.saved_drafts import SavedDrafts, export_drafts
-from app.notifications.segments import Segments
+from app.notifications.saved import SavedDrafts, Segments, export_drafts
 from app.testing.clock import SteppingClock
 from app.testing.people import Person
 
@@ -127,7 +126,7 @@ def test_drafts_are_exported_and_deleted_with_their_author(
 def test_number_of_drafts_is_limited(
     admin: PageReader, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_drafts, "MAX_DRAFTS", 1)
+    monkeypatch.setattr(saved, "MAX_DRAFTS", 1)
     admin.send(f"{PATH}/drafts", **DRAFT)
     refused = admin.send_rejected(f"{PATH}/drafts", 409, **DRAFT)
     assert "You have reached the maximum number of these." in refused

@@ -124,6 +124,6 @@ def test_polling_renews_counts_when_they_are_stale(
     read_it(ada, sent)
     with app.app_context():
         notifications = current_frontdesk.get(SentNotifications)
-        assert notifications.poll(sent["sender_id"], sent["id"])["read"] == 0
+        assert notifications.poll(sent["id"])["read"] == 0
         clock.step(hours=sent["receivers"])
-        assert notifications.poll(sent["sender_id"], sent["id"])["read"] == 1
+        assert notifications.poll(sent["id"])["read"] == 1

@@ -25,7 +25,7 @@ from ...notifications.recipient_lists import (
     RecipientLists,
     recipients_of,
 )
-from ...notifications.segments import Segments
+from ...notifications.saved import Segments
 from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.service import Workspaces
 from ..texts import _

@@ -17,7 +17,7 @@ from ...delivery.outbox.models import FAILED
 from ...notifications import admin_routes as broadcasts_api
 from ...notifications.counts import max_minutes
 from ...notifications.outcomes import Outcomes
-from ...notifications.saved_drafts import SavedDrafts
+from ...notifications.saved import SavedDrafts
 from ...notifications.sent import SentItem, SentNotifications
 from ..api_calls import ApiCall, calls_api
 from ..csv_files import csv_lines, download, release_connection
@@ -77,7 +77,7 @@ def _sent(query: SentQuery.Input) -> Slice:
     before, after = query["before"], query["after"]
     return slice_of(
         service(SentNotifications).page_with_stored_counts(
-            None, limit=PER_PAGE + 1, before=before, after=after
+            limit=PER_PAGE + 1, before=before, after=after
         ),
         PER_PAGE,
         lambda item: str(item["id"]),
@@ -89,7 +89,7 @@ def _sent(query: SentQuery.Input) -> Slice:
 @admins_only
 @takes(query=FailedQuery)
 def broadcast_page(query: FailedQuery.Input, notification_id: int) -> Response:
-    item = service(SentNotifications).get_with_stored_counts(None, notification_id)
+    item = service(SentNotifications).get_with_stored_counts(notification_id)
     trigger = "load, every 3s" if _count(item, "pending") else ""
     audience = service(SentNotifications).audience(notification_id)
     return render_page(
@@ -109,7 +109,7 @@ def broadcast_progress(query: ProgressQuery.Input, notification_id: int) -> Resp
 
     The list of failed messages is returned when their number has changed.
     """
-    item = service(SentNotifications).poll(None, notification_id)
+    item = service(SentNotifications).poll(notification_id)
     return render_fragment(
         "admin/broadcasts/progress.html",
         trigger="every 3s" if _count(item, "pending") else "",
@@ -139,7 +139,7 @@ def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
 
 @admins_only
 def broadcast_result_page(notification_id: int) -> Response:
-    item = service(SentNotifications).poll(None, notification_id)
+    item = service(SentNotifications).poll(notification_id)
     counts = service(Outcomes).by_reason(item)
     return render_page(
         "admin/broadcasts/result.html",

@@ -20,9 +20,8 @@ from ...delivery.settings import DeliverySettings
 from ...notifications.models import TITLE_LENGTH
 from ...notifications.personal import PersonalFields
 from ...notifications.recipient_lists import MAX_BYTES, MAX_LINES
-from ...notifications.saved_drafts import SavedDrafts
+from ...notifications.saved import SavedDrafts, Segments
 from ...notifications.schemas import INAPP
-from ...notifications.segments import Segments
 from ...notifications.sent import SentNotifications
 from ...notifications.service import Draft, Notifications
 from ..api_calls import get_from_api, show_form_again

@@ -11,8 +11,7 @@ from ...core.web.fields import RequestSchema, Text
 from ...core.web.request_data import load_body
 from ...notifications.models import SEGMENT_NAME_LENGTH
 from ...notifications.receivers import Audience
-from ...notifications.saved_drafts import SavedDrafts
-from ...notifications.segments import Segments
+from ...notifications.saved import SavedDrafts, Segments
 from ...notifications.sent import SentNotifications
 from ..api_calls import show_form_again
 from ..forms import remember_rejection
@@ -63,7 +62,7 @@ def delete_draft(draft_id: int) -> Response:
 @admins_only
 def duplicate_broadcast(notification_id: int) -> Response:
     sent = service(SentNotifications)
-    item = sent.get_with_stored_counts(None, notification_id)
+    item = sent.get_with_stored_counts(notification_id)
     audience = sent.audience(notification_id)
     choice = AudienceChoice.of(audience)
     draft_id = _save(BroadcastDraft(item["title"], item["message"], item["channels"], choice))

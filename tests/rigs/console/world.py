@@ -11,8 +11,7 @@ from app.console.admin.audiences import AudienceChoice
 from app.console.admin.drafts import BroadcastDraft
 from app.core.context import service
 from app.notifications.receivers import Audience
-from app.notifications.saved_drafts import SavedDrafts
-from app.notifications.segments import Segments
+from app.notifications.saved import SavedDrafts, Segments
 from app.testing.client import Api
 from app.testing.people import Person
 

@@ -1,22 +1,29 @@
-"""Drafts of broadcasts. An admin sees only the own drafts."""
+"""What admins save for their broadcasts: drafts, which only their author sees, and segments, which
+are audiences with a name."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Row, func, select, update
+from sqlalchemy import Row, delete, func, select, update
 
+from ..core.actions import Target
 from ..core.clock import Clock
+from ..core.context import report_action
 from ..core.data_export import DataSubject, ExportReader
+from ..core.db.account_ids import IdKind
 from ..core.db.pruning import delete_in_batches, delete_rows
-from ..core.db.transaction import AnySession, transaction
-from ..core.errors import QuotaReached
+from ..core.db.transaction import AnySession, insert_new, transaction
+from ..core.errors import Invalid, QuotaReached
 from ..core.types import AccountKey, JsonObject
-from .errors import DraftNotFound
-from .models import TITLE_LENGTH, SavedDraft
+from .actions import SEGMENT_CREATED, SEGMENT_DELETED
+from .errors import DraftNotFound, SegmentNotFound
+from .models import TITLE_LENGTH, SavedDraft, Segment
+from .receivers import Audience
 
 MAX_DRAFTS = 100
 BATCH_DRAFTS = 1_000
+MAX_SEGMENTS = 200
 
 
 @dataclass(eq=False)
@@ -70,6 +77,49 @@ class SavedDrafts:
         before = self.clock.now() - timedelta(days=self.keep_days)
         is_old = SavedDraft.updated_at < before
         return delete_in_batches(self.session, SavedDraft, is_old, batch=BATCH_DRAFTS)
+
+
+@dataclass(eq=False)
+class Segments:
+    session: AnySession
+    clock: Clock
+    ids: IdKind
+
+    def list(self) -> Sequence[Segment]:
+        return self.session.scalars(select(Segment).order_by(Segment.name)).all()
+
+    def names(self) -> Sequence[tuple[int, str]]:
+        """Return the ids and names without the audiences, which can list many accounts."""
+        rows = self.session.execute(select(Segment.id, Segment.name).order_by(Segment.name))
+        return [(segment_id, name) for segment_id, name in rows]
+
+    def audience(self, segment: Segment) -> Audience:
+        return Audience.from_json(segment.audience, self.ids)
+
+    def get(self, segment_id: int) -> Segment:
+        segment = self.session.get(Segment, segment_id)
+        if segment is None:
+            raise SegmentNotFound
+        return segment
+
+    def save(self, name: str, audience: Audience) -> None:
+        """Save an audience under a new name; raise Invalid for a name that another segment has."""
+        with transaction(self.session) as session:
+            if (session.scalar(select(func.count()).select_from(Segment)) or 0) >= MAX_SEGMENTS:
+                raise QuotaReached
+            values = {"name": name, "audience": audience.to_json(), "created_at": self.clock.now()}
+            segment = insert_new(session, Segment, **values)
+            if segment is None:
+                raise Invalid.about("name", "Another segment has this name.")
+            report_action(session, SEGMENT_CREATED, target=Target("segment", segment.id), name=name)
+
+    def delete(self, segment_id: int) -> None:
+        with transaction(self.session) as session:
+            deleted = delete(Segment).where(Segment.id == segment_id).returning(Segment.name)
+            name = session.scalar(deleted)
+            if name is None:
+                raise SegmentNotFound
+            report_action(session, SEGMENT_DELETED, target=Target("segment", segment_id), name=name)
 
 
 def export_drafts(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
