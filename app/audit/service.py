@@ -225,7 +225,7 @@ class RecordRetention:
         if not isinstance(bind, Engine) or bind.dialect.name != "postgresql":
             return 0
         # Imported here, because servers and SQLite do not need it.
-        from ..core.db.partitioning.sweep import sweep_events
+        from ..core.db.partitioning.months import sweep_events
 
         return sweep_events(bind, now, before)
 

@@ -16,7 +16,7 @@ from ..core.context import service
 from ..core.process.folders import private
 from ..transfer.account import Row, RowError
 from ..transfer.exporting import Exporter, write_csv, write_ndjson
-from ..transfer.formats import READERS, Reader, firebase
+from ..transfer.formats import READERS, Reader, firebase, firebase_reader
 from ..transfer.importing import Importer, ImportOptions, Report
 from .accounts import group as group
 from .terminal import confirm, is_terminal, json_option, print_record, progress, yes_option
@@ -162,7 +162,7 @@ def _reader(form: str, hash_config: str | None) -> Reader:
         raise click.UsageError("--hash-config is for --format firebase.")
     with open(hash_config, encoding="utf-8") as stream:
         try:
-            return partial(firebase.read, config=firebase.hash_config(stream.read()))
+            return firebase_reader(firebase.hash_config(stream.read()))
         except RowError as error:
             raise click.ClickException(error.reason) from None
 

@@ -176,7 +176,7 @@ def test_sweep_gives_up_while_a_partition_is_read(
     clock: SteppingClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("app.core.db.partitioning.sweep._ATTEMPTS", 1)
+    monkeypatch.setattr("app.core.db.partitioning.months._ATTEMPTS", 1)
     app = make_app(AUDIT__KEEP_DAYS="40")
     [old] = months(clock, -4)
     add(database, old)

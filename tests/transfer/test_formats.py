@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import io
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import pytest
 from app.accounts import foreign
 from app.accounts.passwords import Passwords
 from app.transfer.account import ImportedAccount, RowError, UnreadableRow
-from app.transfer.formats import READERS, firebase
+from app.transfer.formats import READERS, firebase, firebase_reader
 from app.transfer.formats.json_items import items
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -31,7 +30,7 @@ def read(form: str) -> list[Any]:
     reader = READERS[form]
     if form == "firebase":
         config = firebase.hash_config((SAMPLES / "firebase_hash_config.txt").read_text())
-        reader = partial(firebase.read, config=config)
+        reader = firebase_reader(config)
     with sample.open(newline="") as stream:
         return list(reader(stream))
 

@@ -1,14 +1,11 @@
 """The file of `firebase auth:export`, and the hash parameters that the project's console shows."""
 
 import re
-from collections.abc import Iterator
-from functools import partial
-from typing import TextIO
 
 from ...accounts.foreign.firebase import write
-from ..account import ImportedAccount, Row, RowError
+from ..account import ImportedAccount, RowError
 from .fields import flag, from_milliseconds, identities, required, text
-from .rows import Fields, documents, read_accounts
+from .rows import Fields
 
 HashConfig = dict[str, str]
 
@@ -24,10 +21,6 @@ def hash_config(text: str) -> HashConfig:
     if not (config["rounds"].isdecimal() and config["mem_cost"].isdecimal()):
         raise RowError("no_hash_config", "The hash parameters rounds and mem_cost are integers.")
     return config
-
-
-def read(stream: TextIO, config: HashConfig | None = None) -> Iterator[Row]:
-    return read_accounts(documents(stream, "users"), partial(account, config=config))
 
 
 def account(row: Fields, config: HashConfig | None) -> ImportedAccount:

@@ -1,24 +1,16 @@
 """Users of web frameworks: Django, Flask-Security and fastapi-users."""
 
-from collections.abc import Iterator
-from typing import TextIO
-
 from ...accounts.models import ROLES
-from ..account import ImportedAccount, Row, RowError
+from ..account import ImportedAccount, RowError
 from .fields import flag, mapping, names_profile, required, text, timestamp, words
-from .rows import Fields, read_accounts, table
+from .rows import Fields
 
 # The prefix of an unusable password in Django.
 _UNUSABLE = "!"
 
 
-def read_django(stream: TextIO) -> Iterator[Row]:
-    """Read the output of `manage.py dumpdata auth.user`: one JSON document, or JSON lines."""
-    return read_accounts(table(stream), django_account)
-
-
 def django_account(row: Fields) -> ImportedAccount:
-    """Read a user of any model: the object must have a password."""
+    """Read an object of `manage.py dumpdata auth.user`, a user of any model with a password."""
     fields = mapping(row, "fields") or {}
     if "password" not in fields:
         raise RowError("not_an_account", f"A {row.get('model')!r} is not a user.")
@@ -43,16 +35,13 @@ def _role(fields: Fields) -> str:
     return "admin" if flag(fields, "is_staff", False) else "user"
 
 
-def read_flask_security(stream: TextIO) -> Iterator[Row]:
-    """Read rows of the table of users: JSON lines, a JSON array or CSV.
-
-    Roles are a list of names, which the query of the export joins. Passwords that were hashed
-    twice, which is Flask-Security's default, need `AUTH.FOREIGN_PEPPERS`.
-    """
-    return read_accounts(table(stream), flask_security_account)
-
-
 def flask_security_account(row: Fields) -> ImportedAccount:
+    """Read a row of the table of users. Its roles are a list of names, which the query of the
+    export joins.
+
+    Passwords that were hashed twice, which is Flask-Security's default, need
+    `AUTH.FOREIGN_PEPPERS`.
+    """
     roles = words(row, "roles")
     confirmed = "confirmed_at" not in row or timestamp(row, "confirmed_at") is not None
     return ImportedAccount(
@@ -66,11 +55,6 @@ def flask_security_account(row: Fields) -> ImportedAccount:
         created_at=timestamp(row, "create_datetime"),
         last_login_date=timestamp(row, "current_login_at") or timestamp(row, "last_login_at"),
     )
-
-
-def read_fastapi_users(stream: TextIO) -> Iterator[Row]:
-    """Read rows of the table of users: JSON lines, a JSON array or CSV."""
-    return read_accounts(table(stream), fastapi_users_account)
 
 
 def fastapi_users_account(row: Fields) -> ImportedAccount:

@@ -1,16 +1,9 @@
 """The format of `flask accounts export`: JSON lines, or CSV with JSON in its fields."""
 
-from collections.abc import Iterator
-from typing import TextIO
-
 from ...core.types import JsonObject
-from ..account import ImportedAccount, ImportedIdentity, ImportedMembership, Row
+from ..account import ImportedAccount, ImportedIdentity, ImportedMembership
 from .fields import flag, mapping, objects, required, text, timestamp
-from .rows import Fields, read_accounts, table
-
-
-def read(stream: TextIO) -> Iterator[Row]:
-    return read_accounts(table(stream), account)
+from .rows import Fields
 
 
 def account(row: Fields) -> ImportedAccount:

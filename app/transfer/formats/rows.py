@@ -34,18 +34,23 @@ def read_accounts(
 
 
 def table(stream: TextIO) -> Iterator[Numbered]:
-    """Detect the format by the first character."""
+    """Read JSON lines, a JSON array or CSV, as the first character shows."""
     first = stream.readline(LONGEST_LINE)
     while first and not first.strip():
         first = stream.readline(LONGEST_LINE)
     if first.lstrip().startswith("["):
-        return documents(_PrependedStream(first, stream))
+        return _documents(_PrependedStream(first, stream))
     if first.lstrip().startswith("{"):
         return _json_lines(first, stream)
     return _csv(chain([first], stream))
 
 
-def documents(stream: TextSource, key: str | None = None) -> Iterator[Numbered]:
+def users(stream: TextIO) -> Iterator[Numbered]:
+    """Read the objects that a JSON document has under `users`."""
+    return _documents(stream, "users")
+
+
+def _documents(stream: TextSource, key: str | None = None) -> Iterator[Numbered]:
     """Yield the objects of a JSON document, up to the first syntax error."""
     number = 0
     objects = items(stream, key)

@@ -1,15 +1,13 @@
 """Users of sign-in services: exports of Auth0, GoTrue (Supabase Auth) and Keycloak."""
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
-from typing import TextIO
 
 import orjson
 
 from ...accounts.models import ROLES
 from ...core.clock import SystemClock
 from ...core.types import JsonObject
-from ..account import ImportedAccount, Row, RowError
+from ..account import ImportedAccount, RowError
 from .fields import (
     flag,
     from_milliseconds,
@@ -22,15 +20,11 @@ from .fields import (
     timestamp,
     words,
 )
-from .rows import Fields, documents, read_accounts, table
-
-
-def read_auth0(stream: TextIO) -> Iterator[Row]:
-    """Read users as JSON lines, or the password hashes that Auth0's support hands out."""
-    return read_accounts(table(stream), auth0_account)
+from .rows import Fields
 
 
 def auth0_account(row: Fields) -> ImportedAccount:
+    """Read a user, or a row of the password hashes that Auth0's support hands out."""
     address = _auth0_address(row)
     return ImportedAccount(
         email=required(address, "email"),
@@ -61,12 +55,8 @@ def _auth0_id(row: Fields) -> str | None:
     return f"auth0|{row.get('alt_id') or number}" if number else None
 
 
-def read_gotrue(stream: TextIO) -> Iterator[Row]:
-    """Read rows of `auth.users`: JSON lines, a JSON array or CSV."""
-    return read_accounts(table(stream), gotrue_account)
-
-
 def gotrue_account(row: Fields) -> ImportedAccount:
+    """Read a row of `auth.users`."""
     if timestamp(row, "deleted_at") is not None:
         raise RowError("not_an_account", "The user was deleted.")
     banned = timestamp(row, "banned_until")
@@ -89,12 +79,8 @@ def gotrue_account(row: Fields) -> ImportedAccount:
     )
 
 
-def read_keycloak(stream: TextIO) -> Iterator[Row]:
-    """Read a realm that `kc.sh export` wrote, its users with their credentials."""
-    return read_accounts(documents(stream, "users"), keycloak_account)
-
-
 def keycloak_account(row: Fields) -> ImportedAccount:
+    """Read a user with credentials of a realm that `kc.sh export` wrote."""
     if text(row, "serviceAccountClientId"):
         raise RowError("not_an_account", "The user is a client's service account.")
     realm_roles = words(row, "realmRoles")

@@ -7,19 +7,31 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 
-from sqlalchemy import Connection, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import IntegrityError, ProgrammingError
 
+from ..direct import connect_directly
 from ..short_locks import repeat_until_locked
+from ..sqlstates import sqlstate
 from .copy_table import create_part
-from .layouts import default_partition, month_bounds, month_partition, next_month, stored_months
+from .layouts import (
+    default_partition,
+    month_bounds,
+    month_partition,
+    next_month,
+    stored_months,
+    upcoming_months,
+)
 from .live_table import LiveTable, find_table
-from .names import execute, quoted
+from .names import EVENTS, execute, quoted
 from .permissions import copy_permissions
 
 log = logging.getLogger(__name__)
 
 _LOCK = 7_305_731_404
+_NO_PERMISSION = "42501"
+# The attempts of the daily work to lock the table; the next run tries again.
+_ATTEMPTS = 20
 # Partitions that end before a moment, except the default partition.
 _BEFORE = text(
     "SELECT CAST(CAST(inhrelid AS regclass) AS text) FROM pg_inherits"
@@ -130,3 +142,34 @@ def drop_months(
             break
         total += rows
     return total
+
+
+def sweep_events(engine: Engine, now: datetime, before: datetime | None) -> int:
+    """Do the daily work on a partitioned audit log, a part of `flask frontdesk prune`: create the
+    next partitions, and drop those from before a moment.
+
+    Return the number of rows in the dropped partitions.
+    """
+    from ..postgres import statement_timeout  # imports the driver
+
+    with connect_directly(engine) as direct:
+        connection = direct.execution_options(isolation_level="READ COMMITTED")
+        table = find_table(connection, EVENTS)
+        connection.rollback()
+        if table is None or not table.is_partitioned:
+            return 0
+        try:
+            with statement_timeout(connection, None):
+                create_months(connection, table, upcoming_months(now), attempts=_ATTEMPTS)
+                return 0 if before is None else drop_months(connection, table, before, _ATTEMPTS)
+        except ProgrammingError as error:
+            connection.rollback()
+            if sqlstate(error) != _NO_PERMISSION:
+                raise
+            log.warning(
+                "The partitions of %s belong to another database user: set"
+                " CORE__DATABASE_DIRECT_URL to a URL with the user %s.",
+                EVENTS,
+                table.owner,
+            )
+            return 0
