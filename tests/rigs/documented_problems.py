@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flask import Flask, Response, request
 
 from app.core.errors import Problem
-from app.core.web.openapi.failures import documented
+from app.core.web.openapi.responses import documented
 from app.core.web.operation import find_operation
 
 

@@ -9,13 +9,11 @@ from werkzeug.routing import Rule
 from ...types import JsonObject
 from ..blueprint import Blueprint
 from ..operation import Operation, find_operation
-from .failures import PROBLEM, ProblemRead
-from .flows import examples
-from .headers import HEADERS
+from .examples import Components, completed, task_examples
 from .json_schemas import Plugin, component_name
 from .operations import Operations
 from .paths import path_of
-from .samples import Components, completed
+from .responses import HEADERS, PROBLEM, ProblemRead
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _DESCRIPTION = """\
@@ -38,7 +36,7 @@ def make_document(app: Flask, title: str, version: str, server: str) -> JsonObje
         version,
         "3.1.0",
         plugins=[Plugin(schema_name_resolver=component_name)],
-        info={"description": _DESCRIPTION + examples(app, paths, server)},
+        info={"description": _DESCRIPTION + task_examples(app, paths, server)},
         servers=[{"url": server}],
     )
     for name, header in HEADERS.items():

@@ -1,17 +1,14 @@
 from collections.abc import Sequence
-from http import HTTPStatus
-from typing import Any
 
 from apispec import APISpec
 from werkzeug.routing import Rule
 
 from ...context import current_frontdesk
 from ...types import JsonObject
-from ..operation import DocumentedResponse, Operation, schema_class
+from ..operation import Operation, schema_class
 from ..request_data import may_be_missing
-from .failures import failures
-from .headers import headers_of
 from .paths import variables_of
+from .responses import answers, failures
 
 _BODIES = {
     "json": "application/json",
@@ -75,7 +72,7 @@ class Operations:
             "operationId": name,
             "summary": summary,
             "parameters": [*_path_parameters(rule, described), *_other_parameters(described)],
-            "responses": _answers(described) | failures(self._spec, name, described, method, rule),
+            "responses": answers(described) | failures(self._spec, name, described, method, rule),
             "security": self._security(described),
         }
         access = f"Access: {'; '.join(dict.fromkeys(described.access)) or 'anyone'}."
@@ -123,30 +120,3 @@ def _body(described: Operation, place: str, kind: str) -> JsonObject:
     if place in described.examples:
         content["example"] = described.examples[place]
     return {"required": not may_be_missing(schema), "content": {kind: content}}
-
-
-def _answers(described: Operation) -> JsonObject:
-    answers = dict(described.answers)
-    if described.polled:
-        nothing_new = "Not changed since the response with the `ETag` in `If-None-Match`"
-        answers[HTTPStatus.NOT_MODIFIED] = DocumentedResponse(None, description=nothing_new)
-    return {
-        str(int(status)): {
-            "description": answer.description or HTTPStatus(status).phrase,
-            "headers": headers_of(status, described, answer),
-            **_content(answer, described, status),
-        }
-        for status, answer in sorted(answers.items())
-    }
-
-
-def _content(answer: DocumentedResponse, described: Operation, status: int) -> JsonObject:
-    if answer.schema is None:
-        binary = {"schema": {"type": "string", "format": "binary"}}
-        return {"content": dict.fromkeys(answer.media, binary)} if answer.media else {}
-    schema: Any = schema_class(answer.schema)
-    content: JsonObject = {"schema": {"type": "array", "items": schema} if answer.many else schema}
-    examples = described.examples
-    if status < HTTPStatus.MULTIPLE_CHOICES and "answer" in examples:
-        content["example"] = examples.get(f"answer_{status}", examples["answer"])
-    return {"content": {"application/json": content}}

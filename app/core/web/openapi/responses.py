@@ -1,7 +1,9 @@
-"""The error responses of an operation: a problem document for each status, with its codes."""
+"""The responses of an operation. Those of errors are a problem document for each status, with its
+codes."""
 
 from collections import defaultdict
 from collections.abc import Iterable
+from http import HTTPStatus
 from itertools import chain
 from typing import Any
 
@@ -14,13 +16,76 @@ from ...errors import Conflict, NotFound, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
 from ...types import JsonObject
 from ..fields import EnumField, NamedEnum, response_field
-from ..operation import SAFE_METHODS, Operation
+from ..operation import SAFE_METHODS, DocumentedResponse, Operation, schema_class
 from ..problems import problem_response
-from .headers import headers_of
 from .paths import has_converter
 
 PROBLEM = "Problem"
 PLACES = NamedEnum("FaultLocation", ("json", "form", "files", "query", "headers", "path"))
+
+
+def _header(description: str, **schema: object) -> JsonObject:
+    return {"description": description, "schema": {"type": "string", **schema}}
+
+
+HEADERS: dict[str, JsonObject] = {
+    "X-Request-ID": _header("ID of the request, which the log contains too.", maxLength=128),
+    "Retry-After": {
+        "description": "Number of seconds to wait before the next request.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "WWW-Authenticate": _header("Authentication that the route accepts."),
+    "ETag": _header("Version of the response, for the header `If-None-Match`."),
+    "Link": _header('Next page, if there is one: `<path>; rel="next"`, a path on the same origin.'),
+    "X-Total-Count": {
+        "description": "Total number of items; only on the last page.",
+        "schema": {"type": "integer", "minimum": 0},
+    },
+}
+
+_WAIT = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def _headers_of(
+    status: int, described: Operation, answer: DocumentedResponse | None = None
+) -> JsonObject:
+    names = ["X-Request-ID"]
+    if status == HTTPStatus.UNAUTHORIZED:
+        names.append("WWW-Authenticate")
+    if status in _WAIT:
+        names.append("Retry-After")
+    if described.polled and status in (HTTPStatus.OK, HTTPStatus.NOT_MODIFIED):
+        names.append("ETag")
+    if answer is not None and answer.paged:
+        names.extend(("Link", "X-Total-Count"))
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def answers(described: Operation) -> JsonObject:
+    found = dict(described.answers)
+    if described.polled:
+        nothing_new = "Not changed since the response with the `ETag` in `If-None-Match`"
+        found[HTTPStatus.NOT_MODIFIED] = DocumentedResponse(None, description=nothing_new)
+    return {
+        str(int(status)): {
+            "description": answer.description or HTTPStatus(status).phrase,
+            "headers": _headers_of(status, described, answer),
+            **_content(answer, described, status),
+        }
+        for status, answer in sorted(found.items())
+    }
+
+
+def _content(answer: DocumentedResponse, described: Operation, status: int) -> JsonObject:
+    if answer.schema is None:
+        binary = {"schema": {"type": "string", "format": "binary"}}
+        return {"content": dict.fromkeys(answer.media, binary)} if answer.media else {}
+    schema: Any = schema_class(answer.schema)
+    content: JsonObject = {"schema": {"type": "array", "items": schema} if answer.many else schema}
+    examples = described.examples
+    if status < HTTPStatus.MULTIPLE_CHOICES and "answer" in examples:
+        content["example"] = examples.get(f"answer_{status}", examples["answer"])
+    return {"content": {"application/json": content}}
 
 
 class FaultRead(Schema):
@@ -90,7 +155,7 @@ def failures(
     return {
         str(status): {
             "description": "; ".join(dict.fromkeys(kind.detail for kind in found)),
-            "headers": headers_of(status, described),
+            "headers": _headers_of(status, described),
             "content": {
                 "application/problem+json": {
                     "schema": reference,

@@ -1,11 +1,62 @@
-"""Completes examples for this application: its schemas may require more than Frontdesk's."""
+"""Examples: requests of common tasks as shell commands, and those of operations, completed for this
+application."""
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from flask import Flask
+
 from ...types import JsonObject
+from ..blueprint import Blueprint
 from .json_schemas import JsonSchema
 
 Components = dict[str, JsonSchema]
+
+_VIEW = re.compile(r"\{(\w+)\}")
+_EXAMPLES = """
+## Examples
+
+Each example uses the variables of the examples before it.
+
+```sh
+server={server}
+```
+"""
+_EXAMPLE = """
+### {title}
+
+```sh
+{commands}
+```
+"""
+
+
+def task_examples(app: Flask, paths: Mapping[str, str], server: str) -> str:
+    """Return the tasks of the mounted blueprints. `paths` has the path of each endpoint."""
+    flows = [
+        _EXAMPLE.format(title=title, commands=commands.strip())
+        for title, commands in _flows(app, paths)
+    ]
+    if not flows:
+        return ""
+    if "://" not in server:
+        server = f"https://accounts.example.com{server.rstrip('/')}"
+    return "".join([_EXAMPLES.format(server=server), *flows])
+
+
+def _flows(app: Flask, paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for mount, blueprint in app.blueprints.items():
+        if not isinstance(blueprint, Blueprint) or blueprint.flow is None:
+            continue
+        title, commands = blueprint.flow
+        views = set(_VIEW.findall(commands))
+        # An application can leave out routes of a blueprint.
+        if all(f"{mount}.{view}" in paths for view in views):
+            for view in views:
+                commands = commands.replace(f"{{{view}}}", paths[f"{mount}.{view}"])
+            yield title, commands
+
 
 _BY_FORMAT = {
     "date-time": "2030-01-01T12:00:00+00:00",
@@ -16,7 +67,8 @@ _BY_TYPE: JsonObject = {"string": "text", "integer": 1, "number": 1.0, "boolean"
 
 
 def completed(example: object, schema: JsonSchema, components: Components) -> Any:
-    """Return the example with the required properties that it lacks."""
+    """Return the example with the properties that it lacks: an application's schema may require
+    more than Frontdesk's."""
     schema = _resolved(schema, components)
     if isinstance(example, list):
         items = schema.get("items", {})
