@@ -34,7 +34,6 @@ from .addresses import (
 )
 from .databases import check_clock, check_database, check_email_index, check_search_index
 from .delivery import LOOPBACK, check_broker, check_mail_server, check_mail_settings
-from .factors import check_second_factors
 from .file_stores import check_export_store, check_file_store, check_private_files
 from .findings import Check, Finding
 from .partitions import check_partitions
@@ -45,6 +44,7 @@ from .set_up import (
     check_broadcasts,
     check_guards,
     check_passkeys,
+    check_second_factors,
     check_secret_key,
     check_settings,
 )

@@ -1,4 +1,4 @@
-"""Checks of the application: secret key, settings, account model, decorators, passkeys, brand."""
+"""Checks of the application: secret key, settings, account model, decorators, MFA, brand."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ from flask import current_app
 
 from ..accounts.models import keeps_dates
 from ..auth.passkeys.relying_party import RelyingParty
+from ..auth.settings import AuthSettings
 from ..core.config.environment import is_foreign, variables
 from ..core.context import current_frontdesk, find_context, service
 from ..core.web.operation import find_misplaced_decorators
@@ -87,6 +88,25 @@ def check_passkeys() -> Iterator[Finding]:
         for text in service(RelyingParty).misconfigurations():
             hint = "Check AUTH__WEBAUTHN_RP_ID and AUTH__WEBAUTHN_ORIGINS."
             yield Finding("passkeys", "fault", f"Browsers reject passkeys: {text}. {hint}")
+
+
+def check_second_factors() -> Iterator[Finding]:
+    auth = current_frontdesk.settings.of(AuthSettings)
+    if auth.MFA == "off":
+        return
+    if not auth.ENCRYPTION_KEYS:
+        text = (
+            "AUTH__ENCRYPTION_KEYS is not set, so MFA secrets are encrypted with SECRET_KEY. If"
+            " SECRET_KEY changes and CORE__SECRET_KEY_FALLBACKS lacks the old key, no authenticator"
+            " app works. Set AUTH__ENCRYPTION_KEYS."
+        )
+        yield Finding("second_factors", "warning", text)
+    if not auth.RATE_LIMITS_ENABLED:
+        text = (
+            "AUTH__RATE_LIMITS_ENABLED is off, so attackers can guess the six-digit codes of"
+            " authenticator apps. Set AUTH__RATE_LIMITS_ENABLED=true."
+        )
+        yield Finding("second_factors", "warning", text)
 
 
 def check_brand() -> Iterator[Finding]:

@@ -26,20 +26,11 @@ from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
 from ..texts import _, _n
 from .audience_texts import describe
-from .filters import admins_only, emails_by_id
+from .filters import ListPosition, admins_only, emails_by_id, is_first
 
 PER_PAGE = 25
 FAILED_PER_PAGE = 50
 CSV_COLUMNS = ("channel", "receiver_id", "email", "state", "reason", "attempts", "finished_at")
-
-
-class SentQuery(RequestSchema):
-    class Input(TypedDict):
-        before: int | None
-        after: int | None
-
-    before = StrictInteger(load_default=None)
-    after = StrictInteger(load_default=None)
 
 
 class FailedQuery(RequestSchema):
@@ -58,8 +49,8 @@ class ProgressQuery(FailedQuery):
 
 
 @admins_only
-@takes(query=SentQuery)
-def broadcasts_page(query: SentQuery.Input) -> Response:
+@takes(query=ListPosition)
+def broadcasts_page(query: ListPosition.Input) -> Response:
     page = _sent(query)
     return render_page(
         "admin/broadcasts/list.html",
@@ -72,17 +63,14 @@ def broadcasts_page(query: SentQuery.Input) -> Response:
 
 
 @reads_replica
-def _sent(query: SentQuery.Input) -> Slice:
+def _sent(query: ListPosition.Input) -> Slice:
     """Return a page of the broadcasts of all admins."""
-    before, after = query["before"], query["after"]
     return slice_of(
-        service(SentNotifications).page_with_stored_counts(
-            limit=PER_PAGE + 1, before=before, after=after
-        ),
+        service(SentNotifications).page_with_stored_counts(limit=PER_PAGE + 1, **query),
         PER_PAGE,
         lambda item: str(item["id"]),
-        is_first=before is None,
-        is_backward=after is not None,
+        is_first=is_first(query),
+        is_backward=query["after"] is not None,
     )
 
 

@@ -1,7 +1,7 @@
 """The messages that the overview counts: queued ones, and those of a period."""
 
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired
 
 from flask import Response
 from marshmallow import validate
@@ -9,7 +9,7 @@ from marshmallow import validate
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.types import JsonObject
-from ...core.web.fields import RequestSchema, StrictInteger, Text
+from ...core.web.fields import Text
 from ...core.web.paging import slice_of
 from ...core.web.request_data import takes
 from ...delivery.outbox.models import FAILED, PENDING, REASON_LENGTH, SENT
@@ -17,26 +17,22 @@ from ...delivery.outbox.statistics import list_counted
 from ...notifications.models import SUBJECT
 from ...notifications.sent import SentNotifications
 from ..pages import render_page
-from .filters import admins_only, emails_by_id
+from .filters import ListPosition, admins_only, emails_by_id, is_first
 from .periods import find_period, period_field, period_links
 
 AT = "deliveries_page"
 PER_PAGE = 50
 
 
-class DeliveriesQuery(RequestSchema):
-    class Input(TypedDict):
+class DeliveriesQuery(ListPosition):
+    class Input(ListPosition.Input):
         state: str
         period: str
-        before: NotRequired[int]
-        after: NotRequired[int]
         channel: NotRequired[str]
         reason: NotRequired[str]
 
     state = Text(max=10, load_default=FAILED, validate=validate.OneOf((PENDING, FAILED, SENT)))
     period = period_field("24h")
-    before = StrictInteger()
-    after = StrictInteger()
     channel = Text(min=1, max=50)
     reason = Text(min=1, max=REASON_LENGTH)
 
@@ -51,14 +47,17 @@ def deliveries_page(query: DeliveriesQuery.Input) -> Response:
         state,
         period.start,
         limit=PER_PAGE + 1,
-        before=query.get("before"),
-        after=query.get("after"),
+        before=query["before"],
+        after=query["after"],
         channel=channel,
         reason=reason,
     )
-    is_first = not query.keys() & {"before", "after"}
     page = slice_of(
-        found, PER_PAGE, lambda row: str(row.id), is_first=is_first, is_backward="after" in query
+        found,
+        PER_PAGE,
+        lambda row: str(row.id),
+        is_first=is_first(query),
+        is_backward=query["after"] is not None,
     )
     given = {"channel": channel, "reason": reason}
     filters = {name: value for name, value in given.items() if value is not None}
@@ -70,7 +69,7 @@ def deliveries_page(query: DeliveriesQuery.Input) -> Response:
         period=period,
         periods=period_links(f".{AT}", period.name, state=state, **filters),
         filters=filters,
-        is_first=is_first,
+        is_first=is_first(query),
         newer=page.before,
         older=page.after,
     )

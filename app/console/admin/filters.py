@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 from flask import request
 from sqlalchemy import select
@@ -12,6 +12,7 @@ from ...auth.decorators import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
+from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.operation import View, hidden
 from ..forms import labeled_error
 from ..links import link_to
@@ -23,6 +24,21 @@ from ..texts import _, mark, message_for
 def admins_only(view: View) -> View:
     """Decorate an admin page; its forms have the access rules of the API's routes."""
     return roles_required(*ADMINS)(active_account_required(hidden(view)))
+
+
+class ListPosition(RequestSchema):
+    """The rows before or after a row of a list; without both, the first rows."""
+
+    class Input(TypedDict):
+        before: int | None
+        after: int | None
+
+    before = StrictInteger(load_default=None)
+    after = StrictInteger(load_default=None)
+
+
+def is_first(query: ListPosition.Input) -> bool:
+    return query["before"] is None and query["after"] is None
 
 
 _ROLES = {"root": mark("Root"), "admin": mark("Admin"), "user": mark("User")}

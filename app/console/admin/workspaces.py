@@ -1,7 +1,5 @@
 """The workspaces for admins: a list with search, and a read-only page for each."""
 
-from typing import NotRequired, TypedDict
-
 from flask import Response
 
 from ...accounts.service import Accounts
@@ -9,7 +7,7 @@ from ...administration.search import estimate
 from ...audit.service import Records
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
-from ...core.web.fields import RequestSchema, StrictInteger, Text
+from ...core.web.fields import Text
 from ...core.web.request_data import takes
 from ...workspaces.directory import MAX_FOUND, MAX_MEMBERS, WorkspaceDirectory
 from ...workspaces.errors import WorkspaceNotFound
@@ -21,30 +19,27 @@ from ..links import Paging
 from ..pages import render_page
 from ..resources import ConsoleResources
 from .events import build_event_rows
-from .filters import admins_only
+from .filters import ListPosition, admins_only, is_first
 
 AT = "managed_workspaces_page"
 PER_PAGE = 50
 MEMBERS, INVITATIONS, EVENTS = 25, 20, 10
 
 
-class WorkspacesQuery(RequestSchema):
-    class Input(TypedDict):
+class WorkspacesQuery(ListPosition):
+    class Input(ListPosition.Input):
         search: str
-        before: NotRequired[int]
-        after: NotRequired[int]
 
     search = Text(max=320, load_default="", strip=True)
-    before = StrictInteger()
-    after = StrictInteger()
 
 
 @admins_only
 @takes(query=WorkspacesQuery)
 def managed_workspaces_page(query: WorkspacesQuery.Input) -> Response:
     search = query["search"]
-    before, after = query.get("before"), query.get("after")
-    found = service(WorkspaceDirectory).page(search, PER_PAGE, before=before, after=after)
+    found = service(WorkspaceDirectory).page(
+        search, PER_PAGE, before=query["before"], after=query["after"]
+    )
     return render_page(
         "admin/workspaces/list.html",
         rows=found.rows,
@@ -53,7 +48,7 @@ def managed_workspaces_page(query: WorkspacesQuery.Input) -> Response:
         max_total=MAX_FOUND,
         all_workspaces=estimate(current_frontdesk.session, Workspace),
         max_members=MAX_MEMBERS,
-        is_first=before is None and after is None,
+        is_first=is_first(query),
         newer=found.before,
         older=found.after,
     )
