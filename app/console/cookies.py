@@ -1,8 +1,13 @@
 """Cookies of the console, which are bound to this host and to TLS, and the color scheme."""
 
+import re
+import secrets
+from dataclasses import dataclass
+
 from flask import Response, request
 
 from ..auth.sessions.cookies import is_plain
+from ..core.context import current_frontdesk
 
 # A form that was sent after its session had ended (kept_forms.py).
 KEPT_FORM = "fd-kept"
@@ -36,6 +41,36 @@ def set_cookie(
 
 def delete_cookie(response: Response, name: str) -> None:
     set_cookie(response, name, "", 0)
+
+
+_KEY = re.compile(r"[\w-]{43}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class BrowserEntry:
+    """An entry of the shared state store that belongs to a browser: its key is random, and only in
+    a cookie. The methods raise KeystoreUnavailable."""
+
+    cookie: str
+    prefix: str
+
+    def store(self, response: Response, value: str, seconds: int) -> None:
+        key = secrets.token_urlsafe()
+        current_frontdesk.keystore.put(f"{self.prefix}:{key}", value, seconds)
+        set_cookie(response, self.cookie, key, seconds)
+
+    def read(self) -> str | None:
+        name = self._name()
+        return None if name is None else current_frontdesk.keystore.get(name)
+
+    def take(self) -> str | None:
+        """Return the value and delete the entry: of two requests at once, one gets the value."""
+        name = self._name()
+        return None if name is None else current_frontdesk.keystore.take(name)
+
+    def _name(self) -> str | None:
+        key = read_cookie(self.cookie) or ""
+        return f"{self.prefix}:{key}" if _KEY.fullmatch(key) else None
 
 
 NAME = "fd-theme"

@@ -1,12 +1,11 @@
 """Keeps the fields of a form that was sent after its session had ended, until the user signs in,
 and of a form that needs a re-authentication.
 
-The fields are in the shared state store, under a random key in a cookie of the browser. Only the
-account of the ended session gets them back. Files, passwords, codes and tokens are never stored.
+The fields are in the shared state store. Only the account of the ended session gets them back.
+Files, passwords, codes and tokens are never stored.
 """
 
 import re
-import secrets
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -22,12 +21,13 @@ from ..core.db.account_ids import serialize_id
 from ..core.keystore import KeystoreUnavailable
 from ..core.request import unwrap_request
 from ..core.web.paging import own_path
-from .cookies import KEPT_FORM, delete_cookie, read_cookie, set_cookie
+from .cookies import KEPT_FORM, BrowserEntry, delete_cookie, read_cookie, set_cookie
 from .forms import endpoint_name, sent_path, show_kept_form
 from .links import has_page, is_fragment_request
 from .pages import is_signed_in
 
 SECONDS = 30 * 60
+_FORM = BrowserEntry(KEPT_FORM, "kept-form")
 # What the sign-in page says, instead of a key.
 KEPT, LOST, SIGNED_OUT = "kept", "lost", "signed-out"
 _MARK_SECONDS = 60
@@ -36,7 +36,6 @@ MAX_SIZE = 64 * 1024
 MAX_BODY = 3 * MAX_SIZE
 # Forms of one account within `SECONDS`: the state store cannot be filled with them.
 MAX_FORMS = 20
-_KEY = re.compile(r"[\w-]{43}", re.ASCII)
 _SECRETS = re.compile(
     r"passw|secret|token|otp|pin$|(?<!postal_)code|credential|csrf|key|login_id|counted"
     r"|^(uri|invitation)$",
@@ -58,33 +57,28 @@ class KeptForm(NamedTuple):
 
 def keep_form(response: Response, page: str) -> Response:
     """Keep the form of this request while the user re-authenticates, if it can be kept."""
-    fields = _fields()
-    if fields and (key := _store(fields, page, after_sign_out=False)):
-        set_cookie(response, KEPT_FORM, key, SECONDS)
+    if fields := _fields():
+        _store(response, fields, page, after_sign_out=False)
     return response
 
 
 def note_sign_out(response: Response, page: str) -> Response:
     """Keep the form of this request, and set the cookie for what the sign-in page says."""
     fields = _fields()
-    if fields is None:
+    if fields is None or (fields and not _store(response, fields, page, after_sign_out=True)):
         set_cookie(response, KEPT_FORM, LOST, _MARK_SECONDS)
-    elif fields and (key := _store(fields, page, after_sign_out=True)):
-        set_cookie(response, KEPT_FORM, key, SECONDS)
-    elif fields:
-        set_cookie(response, KEPT_FORM, LOST, _MARK_SECONDS)
-    elif service(CookieSessions).is_sent(request) and not read_cookie(KEPT_FORM):
+    elif not fields and service(CookieSessions).is_sent(request) and not read_cookie(KEPT_FORM):
         set_cookie(response, KEPT_FORM, SIGNED_OUT, _MARK_SECONDS)
     return response
 
 
 def sign_out_note() -> str:
     """Return what the sign-in page says: `kept`, `lost`, `signed-out`, or nothing."""
-    value = read_cookie(KEPT_FORM) or ""
-    if not _KEY.fullmatch(value):
-        return value if value in (LOST, SIGNED_OUT) else ""
+    mark = read_cookie(KEPT_FORM)
+    if mark in (LOST, SIGNED_OUT):
+        return mark
     try:
-        return KEPT if current_frontdesk.keystore.get(_entry(value)) else ""
+        return KEPT if _FORM.read() else ""
     except KeystoreUnavailable:
         return LOST
 
@@ -98,11 +92,10 @@ def delete_mark(response: Response) -> Response:
 
 def restore_form() -> None:
     """Fill in the page of a kept form for the account that sent it; other accounts delete it."""
-    key = read_cookie(KEPT_FORM) or ""
-    if request.method != "GET" or not _KEY.fullmatch(key) or is_fragment_request():
+    if request.method != "GET" or is_fragment_request():
         return
     with suppress(KeystoreUnavailable):
-        value = current_frontdesk.keystore.get(_entry(key))
+        value = _FORM.read()
         if value is None or not is_signed_in():
             return
         kept = KeptForm(*orjson.loads(value))
@@ -111,7 +104,7 @@ def restore_form() -> None:
             return
         after_this_request(_delete_cookie)
         # Of two pages at once, one gets the form.
-        if current_frontdesk.keystore.take(_entry(key)) is not None and is_own:
+        if _FORM.take() is not None and is_own:
             _show(kept)
 
 
@@ -141,32 +134,29 @@ def _fields() -> list[tuple[str, str]] | None:
     return None if has_files else []
 
 
-def _store(fields: list[tuple[str, str]], page: str, *, after_sign_out: bool) -> str:
-    """Return the key of the stored form, or an empty string if it cannot be kept."""
+def _store(
+    response: Response, fields: list[tuple[str, str]], page: str, *, after_sign_out: bool
+) -> bool:
+    """Store the form; return False if it cannot be kept."""
     path = page.partition("?")[0]
     account_id = service(CookieSessions).find_account_id(request)
     if account_id is None or not has_page(path):
-        return ""
+        return False
     account = serialize_id(account_id)
     endpoint = endpoint_name(request.endpoint or "")
     kept = KeptForm(account, path, endpoint, sent_path(), fields, after_sign_out)
     value = orjson.dumps(list(kept)).decode()
     if len(value.encode()) > MAX_SIZE:
-        return ""
-    keystore, key = current_frontdesk.keystore, secrets.token_urlsafe()
+        return False
     try:
-        if keystore.count(f"kept-forms:{account}", SECONDS) > MAX_FORMS:
-            return ""
-        keystore.put(_entry(key), value, SECONDS)
+        if current_frontdesk.keystore.count(f"kept-forms:{account}", SECONDS) > MAX_FORMS:
+            return False
+        _FORM.store(response, value, SECONDS)
     except KeystoreUnavailable:
-        return ""
-    return key
+        return False
+    return True
 
 
 def _delete_cookie(response: Response) -> Response:
     delete_cookie(response, KEPT_FORM)
     return response
-
-
-def _entry(key: str) -> str:
-    return f"kept-form:{key}"

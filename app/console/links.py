@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,11 +13,10 @@ from markupsafe import Markup, escape
 from werkzeug.datastructures import MultiDict
 
 from ..auth.sessions.cookies import own_origin
-from ..core.context import current_frontdesk
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Values
 from ..core.web.paging import own_path
-from .cookies import cookie_name, delete_cookie, read_cookie, set_cookie
+from .cookies import BrowserEntry, cookie_name, delete_cookie
 
 # The name under which the service registers the blueprint.
 BLUEPRINT = "console"
@@ -97,9 +95,9 @@ def is_fragment_request() -> bool:
     return "HX-Request" in request.headers and "HX-Boosted" not in request.headers
 
 
-NOTICE_COOKIE = "fd-said"
+# The text may contain an email address, which must not be in the cookie itself.
+_NOTICE = BrowserEntry("fd-said", "notice")
 NOTICE_SECONDS = 60
-_NOTICE_KEY = re.compile(r"[\w-]{43}", re.ASCII)
 
 
 class Undo(NamedTuple):
@@ -120,26 +118,18 @@ class Notice(NamedTuple):
 def set_notice(
     response: Response, text: str, kind: str = "success", undo: Undo | None = None, email: str = ""
 ) -> Response:
-    """Set the notice for the next page. The cookie holds only a random key, because the text may
-    contain an email address."""
-    key = secrets.token_urlsafe()
+    """Set the notice for the next page."""
     value = orjson.dumps([str(escape(text)), kind, undo and list(undo), email]).decode()
-    try:
-        current_frontdesk.keystore.put(f"notice:{key}", value, NOTICE_SECONDS)
-    except KeystoreUnavailable:
-        # The action of the form is complete: only the notice is lost.
-        return response
-    set_cookie(response, NOTICE_COOKIE, key, NOTICE_SECONDS)
+    # The action of the form is complete: without the state store, only the notice is lost.
+    with suppress(KeystoreUnavailable):
+        _NOTICE.store(response, value, NOTICE_SECONDS)
     return response
 
 
 def read_notice() -> Notice | None:
     """Return the notice that the layout shows; `delete_notice` then deletes its cookie."""
-    key = read_cookie(NOTICE_COOKIE) or ""
-    if not _NOTICE_KEY.fullmatch(key):
-        return None
     try:
-        value = current_frontdesk.keystore.get(f"notice:{key}")
+        value = _NOTICE.read()
     except KeystoreUnavailable:
         return None
     if value is None:
@@ -150,8 +140,8 @@ def read_notice() -> Notice | None:
 
 
 def delete_notice(response: Response) -> Response:
-    if cookie_name(NOTICE_COOKIE) in request.cookies:
-        delete_cookie(response, NOTICE_COOKIE)
+    if cookie_name(_NOTICE.cookie) in request.cookies:
+        delete_cookie(response, _NOTICE.cookie)
     return response
 
 
