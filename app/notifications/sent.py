@@ -192,16 +192,11 @@ class SentNotifications:
 
     def add_emails(self, rows: list[JsonObject]) -> list[JsonObject]:
         """Add the email address of each receiver; None if the account was deleted."""
-        model = self.notifications.accounts.model
         from_text = self.notifications.outbox.ids.from_text
-        ids = {row["receiver_id"]: from_text(row["receiver_id"]) for row in rows}
-        found = self.session.execute(
-            select(model.id, model.email).where(model.id.in_(list(ids.values())))
-        )
-        emails = {serialize_id(account_id): email for account_id, email in found}
-        for row in rows:
-            receiver = serialize_id(ids[row["receiver_id"]])
-            row |= {"receiver_id": receiver, "email": emails.get(receiver)}
+        ids = [from_text(row["receiver_id"]) for row in rows]
+        emails = self.notifications.accounts.rows.emails({*ids})
+        for row, account_id in zip(rows, ids, strict=True):
+            row |= {"receiver_id": serialize_id(account_id), "email": emails.get(account_id)}
         return rows
 
 

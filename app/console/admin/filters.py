@@ -5,11 +5,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, TypedDict
 
 from flask import request
-from sqlalchemy import select
 
 from ...accounts.service import Accounts
 from ...auth.decorators import active_account_required, roles_required
-from ...core.context import current_frontdesk, service
+from ...core.context import service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.web.fields import RequestSchema, StrictInteger
@@ -92,14 +91,8 @@ def start_of_day(text: str, days_later: int = 0) -> str:
 
 def emails_by_id(ids: Iterable[Any]) -> dict[Any, str]:
     """Return the email addresses of existing accounts by their serialized ids, in one query."""
-    model = service(Accounts).model
-    wanted = {each for each in ids if each is not None}
-    if not wanted:
-        return {}
-    rows = current_frontdesk.session.execute(
-        select(model.id, model.email).where(model.id.in_(wanted))
-    )
-    return {serialize_id(account_id): email for account_id, email in rows}
+    emails = service(Accounts).rows.emails({*ids} - {None})
+    return {serialize_id(account_id): email for account_id, email in emails.items()}
 
 
 def error_messages(problem: Invalid) -> Sequence[str]:
