@@ -108,7 +108,7 @@ def partition_offline(connection: Connection, table: LiveTable, layout: Layout) 
             run(f"LOCK TABLE {target} IN SHARE ROW EXCLUSIVE MODE")
         run(f"LOCK TABLE {table.sql} IN ACCESS EXCLUSIVE MODE")
         # An interrupted command could have partitioned the table.
-        locked = find_own_columns(connection, table)
+        locked = _find_again(connection, table)
         check_obstacles(connection, locked, layout)
         copy = create_copy(connection, locked, layout)
         columns = locked.column_list
@@ -122,7 +122,7 @@ def partition_offline(connection: Connection, table: LiveTable, layout: Layout) 
     _vacuum(connection, table.sql)
 
 
-def find_own_columns(connection: Connection, table: LiveTable) -> LiveTable:
+def _find_again(connection: Connection, table: LiveTable) -> LiveTable:
     """Return the locked table as it is now: a migration may have changed it."""
     found = find_table(connection, table.sql)
     if found is None or found.is_partitioned:

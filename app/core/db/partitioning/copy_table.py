@@ -12,7 +12,7 @@ from ...errors import SetupError
 from .layouts import Layout
 from .live_table import LiveTable, TableIndex, find_table, find_work_table, obstacles
 from .names import execute, mark, quoted, temporary_name, work_tables
-from .notes import function_name
+from .notes import notes_function
 from .permissions import copy_permissions
 
 # The indexes and statistics objects of the copy and of the former table have other names, because
@@ -42,7 +42,9 @@ def create_copy(connection: Connection, table: LiveTable, layout: Layout) -> Liv
     copy_permissions(connection, table.sql, copy)
     # The owner copies the rows, and the swap takes these permissions back.
     execute(connection, f"GRANT ALL ON {copy} TO CURRENT_USER")
-    return _existing(connection, copy)
+    created = find_table(connection, copy)
+    assert created is not None
+    return created
 
 
 def create_part(connection: Connection, part: str, parent: str, like: LiveTable) -> None:
@@ -83,8 +85,7 @@ def add_keys(connection: Connection, table: LiveTable, copy: LiveTable, layout: 
 
 def check_obstacles(connection: Connection, table: LiveTable, layout: Layout) -> None:
     """Raise SetupError if the table cannot be partitioned, or not without a loss."""
-    function = table.next_to(function_name(table.name))
-    if found := obstacles(connection, table, layout.column, function):
+    if found := obstacles(connection, table, layout.column, notes_function(table)):
         raise SetupError(
             f"{table.name} cannot be partitioned: the partitioned table would not have"
             f" {', '.join(sorted(found))}. Drop it first, and create it again afterwards."
@@ -155,10 +156,3 @@ def swap(connection: Connection, table: LiveTable, copy: LiveTable) -> None:
     if ids is not None:
         execute(connection, f"ALTER SEQUENCE {ids} OWNED BY {table.sql}.id")
     copy_permissions(connection, table.next_to(former), table.sql)
-
-
-def _existing(connection: Connection, name: str) -> LiveTable:
-    found = find_table(connection, name)
-    if found is None:
-        raise RuntimeError(f"The table {name} does not exist.")
-    return found

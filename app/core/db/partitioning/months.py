@@ -123,9 +123,7 @@ def default_months(connection: Connection, table: LiveTable) -> list[datetime]:
     return found
 
 
-def drop_months(
-    connection: Connection, table: LiveTable, before: datetime, attempts: int | None = None
-) -> int:
+def _drop_months(connection: Connection, table: LiveTable, before: datetime) -> int:
     """Drop the partitions with only rows from before the moment; return the number of rows."""
     parts = connection.scalars(_BEFORE, {"table": table.sql, "before": before}).all()
     connection.rollback()
@@ -138,7 +136,7 @@ def drop_months(
             execute(connection, f"DROP TABLE IF EXISTS {part}")
             connection.commit()
 
-        if not repeat_until_locked(connection, drop, attempts=attempts):
+        if not repeat_until_locked(connection, drop, attempts=_ATTEMPTS):
             break
         total += rows
     return total
@@ -161,7 +159,7 @@ def sweep_events(engine: Engine, now: datetime, before: datetime | None) -> int:
         try:
             with statement_timeout(connection, None):
                 create_months(connection, table, upcoming_months(now), attempts=_ATTEMPTS)
-                return 0 if before is None else drop_months(connection, table, before, _ATTEMPTS)
+                return 0 if before is None else _drop_months(connection, table, before)
         except ProgrammingError as error:
             connection.rollback()
             if sqlstate(error) != _NO_PERMISSION:

@@ -22,15 +22,16 @@ _ENABLED = text(
 _FUNCTION_COMMENT = text("SELECT obj_description(to_regproc(:name), 'pg_proc')")
 
 
-def function_name(table: str) -> str:
-    return f"{table}_note_changes"
+def notes_function(table: LiveTable) -> str:
+    """Return the function of the triggers, as SQL."""
+    return table.next_to(f"{table.name}_note_changes")
 
 
 def create_notes(connection: Connection, table: LiveTable, key: str) -> None:
     """Create the triggers, and the tables of noted keys and of the progress."""
     names = work_tables(table.name)
     changes, progress = table.next_to(names.changes), table.next_to(names.progress)
-    function = table.next_to(function_name(table.name))
+    function = notes_function(table)
     execute(connection, f"CREATE TABLE {changes} AS SELECT {key} FROM {table.sql} WITH NO DATA")
     execute(
         connection, f"ALTER TABLE {changes} ADD n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
@@ -59,8 +60,7 @@ def find_notes(connection: Connection, table: LiveTable) -> bool:
 
 def check_notes(connection: Connection, table: LiveTable) -> None:
     """Raise SetupError if changes can be missing, because nothing has noted them."""
-    function = table.next_to(function_name(table.name))
-    enabled = connection.scalars(_ENABLED, {"oid": table.oid, "ours": function})
+    enabled = connection.scalars(_ENABLED, {"oid": table.oid, "ours": notes_function(table)})
     expected = {_trigger(table, operation) for operation in _TRIGGERS}
     if None in _tables(connection, table) or set(enabled) != expected:
         raise SetupError(
@@ -73,7 +73,7 @@ def check_notes(connection: Connection, table: LiveTable) -> None:
 def drop_notes(connection: Connection, table: LiveTable) -> None:
     """Drop the triggers and tables. Raises SetupError if they are not those of this command."""
     find_notes(connection, table)
-    function = table.next_to(function_name(table.name))
+    function = notes_function(table)
     comment = connection.scalar(_FUNCTION_COMMENT, {"name": function})
     if comment == MARK:
         execute(connection, f"DROP FUNCTION {function}() CASCADE")
@@ -90,7 +90,7 @@ def _tables(connection: Connection, table: LiveTable) -> list[LiveTable | None]:
 
 
 def _trigger(table: LiveTable, operation: str) -> str:
-    return f"{function_name(table.name)}_{operation.lower()}"
+    return f"{table.name}_note_changes_{operation.lower()}"
 
 
 # The application's user of the database needs no rights on the notes.
