@@ -15,6 +15,7 @@ from sqlalchemy import (
     CTE,
     ColumnElement,
     Select,
+    SelectBase,
     and_,
     collate,
     exists,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    true,
     union,
     union_all,
 )
@@ -73,6 +75,17 @@ class Matches:
             return [self.only]
         return self.session.scalars(select(self.found(*conditions).c.id)).all()
 
+    def ids_among(self, others: Select[Any]) -> Collection[Any] | None:
+        """Return the matches that are among other ids, or None if there are more than `most`.
+
+        The other ids are no condition of `found`, because the database would read accounts in the
+        order of the other ids, without the indexes of the search.
+        """
+        found = self.found()
+        ids = select(found.c.id).where(found.c.id.in_(others))
+        total, among = read_counted(self.session, count_rows(found), ids)
+        return among if total <= self.most else None
+
     def found(self, *conditions: ColumnElement[bool]) -> CTE:
         """Select the ids of the accounts that also meet conditions on their own columns: all, or
         more than `most` of them if there are more."""
@@ -122,6 +135,18 @@ class Matches:
 
     def _is_own(self, arm: _Arm) -> bool:
         return arm.account_id is self.model.id
+
+
+def count_rows(found: CTE) -> CTE:
+    return select(func.count().label("total")).select_from(found).cte("counted")
+
+
+def read_counted(session: AnySession, counted: CTE, ids: SelectBase) -> tuple[int, Collection[Any]]:
+    """Return the total of `count_rows`, and the ids, in one statement."""
+    listed = ids.subquery()
+    query = select(counted.c.total, listed.c[0].label("id")).join(listed, true(), isouter=True)
+    rows = session.execute(query).all()
+    return rows[0].total, [row.id for row in rows if row.id is not None]
 
 
 @dataclass(eq=False)

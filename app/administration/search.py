@@ -18,13 +18,19 @@ from sqlalchemy import (
     or_,
     select,
     text,
-    true,
     union_all,
 )
 
 from ..accounts.actions import ACCOUNTS_DOWNLOADED
 from ..accounts.models import SUSPENDED, is_over_row, keeps_dates
-from ..accounts.search import MAX_COUNT, AccountFinder, Matches, count_limit
+from ..accounts.search import (
+    MAX_COUNT,
+    AccountFinder,
+    Matches,
+    count_limit,
+    count_rows,
+    read_counted,
+)
 from ..accounts.service import Accounts
 from ..core.context import report_action
 from ..core.db.account_ids import IdKind
@@ -170,20 +176,16 @@ class AccountSearch:
         if matches.only is not None and not conditions:
             return 1, [matches.only]
         found = matches.found(*conditions)
-        counted = select(func.count().label("total")).select_from(found).cte("counted")
+        counted = count_rows(found)
         total = select(counted.c.total).scalar_subquery()
         few = matches.most if along is None else min(_FEW, matches.most)
         ids: SelectBase = select(found.c.id).where(total <= few)
         if along is not None:
             first = select(self.accounts.model.id).where(*along.conditions)
             [account_id] = first.order_by(*along.order_by).limit(_FIRST).subquery().c
-            is_found = account_id.in_(select(found.c.id))
-            many = select(account_id).where(is_found, total.between(_FEW + 1, matches.most))
-            ids = union_all(ids, many)
-        listed = ids.subquery()
-        query = select(counted.c.total, listed.c.id).join(listed, true(), isouter=True)
-        rows = self.accounts.session.execute(query).all()
-        return rows[0].total, [row.id for row in rows if row.id is not None]
+            many = select(account_id).join(found, found.c.id == account_id)
+            ids = union_all(ids, many.where(total.between(_FEW + 1, matches.most)))
+        return read_counted(self.accounts.session, counted, ids)
 
     def _is_within(self, part: Part, number: int) -> bool:
         """Return whether a part has at most this number of accounts."""
@@ -203,14 +205,23 @@ class AccountSearch:
         found: list[Row[Any]] = []
         for part in parts:
             if (missing := wanted - len(found)) > 0:
-                conditions = part.conditions
+                page = rows.where(*part.conditions).order_by(*part.order_by)
                 if within is not None:
-                    first = select(self.accounts.model.id).where(*conditions)
-                    first = first.order_by(*part.order_by).limit(within)
-                    conditions = (self.accounts.model.id.in_(first),)
-                page = rows.where(*conditions).order_by(*part.order_by)
+                    page = self._among_first(rows, part, within)
                 found += self.accounts.session.execute(page.offset(offset).limit(missing))
         return found
+
+    def _among_first(self, rows: Select[Any], part: Part, within: int) -> Select[Any]:
+        """Select the rows among the first accounts of a part. The order is that of the subquery's
+        columns, so that the database stops at the last row of the page."""
+        keys = [each.element.label(f"key_{n}") for n, each in enumerate(part.order_by)]
+        account_id = self.accounts.model.id
+        accounts = select(account_id.label("first_id"), *keys).where(*part.conditions)
+        first = accounts.order_by(*part.order_by).limit(within).subquery()
+        order_by = [
+            each.modifier(first.c[key.name]) for each, key in zip(part.order_by, keys, strict=True)
+        ]
+        return rows.join(first, first.c.first_id == account_id).order_by(*order_by)
 
     def export(
         self, query: AccountQuery.Input, format: str, write: Callable[[Sequence[Details]], bytes]
