@@ -113,12 +113,19 @@ class WorkspaceDirectory:
     def _is_owned(self, search: str) -> ColumnElement[bool]:
         model = self.accounts.model
         matches = self.finder.find(search, most=MAX_COUNT)
-        ids = matches.ids(model.id.in_(select(Member.account_id).where(IS_OWNER)))
+        own = select(Member.account_id).where(IS_OWNER)
+        ids = matches.ids_among(own)
+        if ids is None and self._has_many(own):
+            ids = matches.ids(model.id.in_(own))
         owners = select(Member.workspace_id).join(model, model.id == Member.account_id)
-        if len(ids) <= MAX_COUNT:
+        if ids is not None and len(ids) <= MAX_COUNT:
             return Workspace.id.in_(owners.where(IS_OWNER, matches.among(ids)))
         is_own = Member.workspace_id == Workspace.id
         return owners.where(is_own, IS_OWNER, matches.of_row()).exists()
+
+    def _has_many(self, rows: Select[Any]) -> bool:
+        """Return whether there are too many rows to check each of them."""
+        return self.accounts.session.execute(rows.offset(MAX_COUNT).limit(1)).first() is not None
 
     def _begins(self, column: Any, begin: str) -> ColumnElement[bool]:
         if self.accounts.session.get_bind().dialect.name == "postgresql":

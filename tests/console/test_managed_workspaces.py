@@ -67,6 +67,22 @@ def test_owners_are_found_among_many_matches(world: World, monkeypatch: pytest.M
     assert "Over 1 workspaces found" in main
 
 
+@pytest.mark.parametrize("has_many_owners", [True, False])
+def test_owners_are_found_among_too_many_matches(
+    world: World, monkeypatch: pytest.MonkeyPatch, has_many_owners: bool
+) -> None:
+    page = f"{LIST}?search=example"
+    expected = names_in(main_of(world, page))
+    assert {"Engines", "ada", "boss"} <= {*expected}
+    # As with 10,000: the owners are fewer than this number or not.
+    monkeypatch.setattr(
+        "app.workspaces.directory.WorkspaceDirectory._has_many", lambda *_: has_many_owners
+    )
+    for most in (1, 4, 5):
+        monkeypatch.setattr("app.workspaces.directory.MAX_COUNT", most)
+        assert names_in(main_of(world, page)) == expected, most
+
+
 def test_renamed_workspace_is_found_by_its_name(world: World) -> None:
     world.adas.patch(f"/workspaces/{TEAM}", json={"name": "Analytical Society"})
     assert names_in(main_of(world, f"{LIST}?search=analytical+s")) == ["Analytical Society"]
