@@ -424,6 +424,13 @@ CHANGES = [
     ),
     ("CREATE VIEW mine AS SELECT id FROM frontdesk_inbox", "DROP VIEW mine", "view mine"),
     ("CREATE TABLE mine (id bigint REFERENCES frontdesk_inbox)", "DROP TABLE mine", "foreign key"),
+    (f"{TABLE} REPLICA IDENTITY FULL", f"{TABLE} REPLICA IDENTITY DEFAULT", "replica identity"),
+    (f"{TABLE} SET UNLOGGED", f"{TABLE} SET LOGGED", "UNLOGGED"),
+    (
+        "ALTER INDEX pk_frontdesk_inbox SET (fillfactor = 70)",
+        "ALTER INDEX pk_frontdesk_inbox RESET (fillfactor)",
+        "storage parameters of pk_frontdesk_inbox",
+    ),
     (f"{TABLE} ALTER is_read DROP NOT NULL", f"{TABLE} ALTER is_read SET NOT NULL", "were changed"),
     (
         f"{TABLE} ALTER is_read SET STATISTICS 500",

@@ -88,7 +88,7 @@ def check_obstacles(connection: Connection, table: LiveTable, layout: Layout) ->
     if found := obstacles(connection, table, layout.column, notes_function(table)):
         raise SetupError(
             f"{table.name} cannot be partitioned: the partitioned table would not have"
-            f" {', '.join(sorted(found))}. Drop it first, and create it again afterwards."
+            f" {', '.join(sorted(found))}. Remove it first, and restore it afterwards."
         )
     former = table.next_to(work_tables(table.name).former)
     if find_work_table(connection, former) is not None:

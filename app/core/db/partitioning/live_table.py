@@ -79,6 +79,15 @@ _OBSTACLES = text(
     " WHERE stxrelid = :oid AND stxstattarget >= 0"
     " UNION ALL SELECT 'identity column ' || attname FROM pg_attribute"
     " WHERE attrelid = :oid AND attidentity <> ''"
+    " UNION ALL SELECT 'tablespace of ' || relname FROM pg_class"
+    " LEFT JOIN pg_index ON indexrelid = pg_class.oid"
+    " WHERE :oid IN (pg_class.oid, indrelid) AND reltablespace <> 0"
+    # The definition of a constraint does not have them, unlike that of an index.
+    " UNION ALL SELECT 'storage parameters of ' || relname FROM pg_constraint"
+    " JOIN pg_class ON pg_class.oid = conindid"
+    " WHERE conrelid = :oid AND contype IN ('p', 'u', 'x') AND reloptions IS NOT NULL"
+    " UNION ALL SELECT 'replica identity' FROM pg_class WHERE oid = :oid AND relreplident <> 'd'"
+    " UNION ALL SELECT 'state UNLOGGED' FROM pg_class WHERE oid = :oid AND relpersistence = 'u'"
 )
 
 
