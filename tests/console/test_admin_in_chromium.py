@@ -102,3 +102,23 @@ def test_fields_of_options_are_shown_when_they_are_chosen(site: Site, visitors: 
         expect(field).to_be_hidden()
         boss.page.get_by_text(option, exact=True).click()
         expect(field).to_be_visible()
+
+
+def test_focus_starts_at_the_heading_of_a_confirmation_page(site: Site, visitors: Visitors) -> None:
+    ada, root = site.person("ada"), visitors(site.person("root", role="root"))
+    for path, heading in (
+        (f"/admin/accounts/{ada.id}/suspend", f"Suspend {ada.email}"),
+        (f"/admin/accounts/{ada.id}/delete", f"Delete {ada.email}"),
+        (f"/admin/accounts/{ada.id}/email", f"Change the email address of {ada.email}"),
+        (f"/admin/accounts/selected/suspend?account={ada.id}", "Suspend 1 account?"),
+        ("/account/delete", "Delete account"),
+    ):
+        root.open(path)
+        name = root.page.get_by_role("heading", level=1, name=heading, exact=True)
+        expect(name).to_be_focused()
+        assert root.page.evaluate("scrollY") == 0
+    root.open(f"/admin/accounts/{ada.id}")
+    root.page.get_by_label("Role").select_option("root")
+    root.page.get_by_role("button", name="Change role").click()
+    question = root.page.get_by_role("heading", level=1, name=f"Give {ada.email} the role root?")
+    expect(question).to_be_focused()

@@ -62,7 +62,7 @@ def test_accounts_are_selected_and_suspended_by_keyboard(site: Site, visitors: V
     keyboard.press("Space")
     keyboard.to("Suspend…", "Shift+Tab")
     keyboard.press("Enter")
-    page.get_by_role("heading", level=1, name="Suspend 2 accounts?").wait_for()
+    is_at(page, "Suspend 2 accounts?")
     keyboard.to("A week")
     keyboard.press("ArrowDown")
     keyboard.to("Suspend 2 accounts")
