@@ -100,19 +100,17 @@ class AccountSearch:
         cursor = _read_cursor(order, query)
         order_of_page = order.reversed if is_backward else order
         found, total = self._find(query, order_of_page, cursor, limit + 1, most)
-        if is_backward and len(found) < limit:
-            # Accounts were deleted: the first page is full.
-            return self.page(_without_cursor(query))
         if len(found) <= limit and cursor is None and (found or not offset):
             total = offset + len(found)
-        page = slice_of(
+        return slice_of(
             [*map(self.view.details, found)],
             limit,
             order.create_cursor,
             is_first=cursor is None,
             is_backward=is_backward,
+            read_first=lambda: self.page(_without_cursor(query), most),
+            total=total,
         )
-        return page._replace(total=total)
 
     def count(self, query: AccountQuery.Input) -> Estimate:
         """Return the number of accounts that a page's query finds: exact up to MAX_COUNT."""

@@ -112,6 +112,7 @@ class Records:
             _create_cursor,
             is_first="after" not in page,
             is_backward=is_backward,
+            read_first=lambda: self._slice(schema, conditions, {"limit": limit}),
         )
 
     def _conditions(self, filters: RecordFilter.Input) -> list[Condition]:

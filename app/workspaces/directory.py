@@ -87,7 +87,9 @@ class WorkspaceDirectory:
             lambda row: str(row.workspace.id),
             is_first=before is None,
             is_backward=is_backward,
-        )._replace(total=total)
+            read_first=lambda: self.page(search, limit),
+            total=total,
+        )
 
     def get(self, workspace_id: int) -> ListedWorkspace | None:
         found = self._listed(select(Workspace).where(Workspace.id == workspace_id))

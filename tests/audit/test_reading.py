@@ -100,6 +100,10 @@ def test_previous_page_is_linked(boss: Api, unlock: Record) -> None:
     assert (start.json, again.json) == (first.json, second.json)
     assert 'rel="prev"' not in start.headers["Link"]
     assert follow(boss, start, "next").json == second.json
+    unlock(1)
+    # Only one entry is newer: the page before it is the first page, with three entries.
+    newest = follow(boss, follow(boss, second, "prev"), "prev")
+    assert newest.json == boss.get("/admin/events?type=account.unlocked&limit=3").json
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from html import unescape
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -14,13 +15,14 @@ from app.console.texts import number
 from app.core.context import current_frontdesk
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.extension.frontdesk import Frontdesk
+from app.notifications.models import Notification
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, only_on
 from ..rigs.console.cells import WIDE, Cell
-from ..rigs.console.requests import ask, check_pages
+from ..rigs.console.requests import ask, check_pages, delete_newest
 from ..rigs.console.site import FEATURES, Site, Visitors
 from ..rigs.console.world import PROFILE, World
 from ..rigs.cookie_browsers import HOST
@@ -267,21 +269,31 @@ def test_failed_messages_are_paginated(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "path"),
+    ("page", "path", "model", "conditions"),
     [
-        ("deliveries", "/admin/deliveries"),
-        ("deliveries", "/admin/deliveries?state=pending&channel=sms"),
-        ("broadcasts", "/admin/broadcasts"),
+        ("deliveries", "/admin/deliveries", Delivery, [Delivery.state == "failed"]),
+        (
+            "deliveries",
+            "/admin/deliveries?state=pending&channel=sms",
+            Delivery,
+            [Delivery.state == "pending", Delivery.channel == "sms"],
+        ),
+        ("broadcasts", "/admin/broadcasts", Notification, []),
     ],
 )
 def test_pages_link_to_the_next_and_previous_page(
-    world: World, monkeypatch: pytest.MonkeyPatch, page: str, path: str
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    page: str,
+    path: str,
+    model: Any,
+    conditions: Sequence[Any],
 ) -> None:
     monkeypatch.setattr(f"app.console.admin.{page}.PER_PAGE", 2)
     for number_ in range(5):
         add_failures(world, 1, f"Reason {number_}")
         send_sms(world, f"Message {number_}")
-    check_pages(partial(main_of, world), path)
+    check_pages(partial(main_of, world), path, lambda: delete_newest(world, model, *conditions))
 
 
 def test_older_failures_are_not_listed(world: World, clock: SteppingClock) -> None:

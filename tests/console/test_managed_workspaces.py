@@ -9,8 +9,9 @@ from html import unescape
 import pytest
 
 from app.testing.database import noted_queries
+from app.workspaces.models import Workspace
 
-from ..rigs.console.requests import ask, check_pages
+from ..rigs.console.requests import ask, check_pages, delete_newest
 from ..rigs.console.world import TEAM, World
 
 LIST = "/admin/workspaces"
@@ -110,7 +111,7 @@ def test_list_has_pages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "First page" in second
     monkeypatch.setattr("app.console.admin.workspaces.PER_PAGE", 2)
     for path in (LIST, f"{LIST}?search=example"):
-        check_pages(partial(main_of, world), path)
+        check_pages(partial(main_of, world), path, lambda: delete_newest(world, Workspace))
 
 
 def test_page_shows_members_invitations_and_events(world: World) -> None:

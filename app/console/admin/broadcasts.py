@@ -71,6 +71,7 @@ def _sent(query: ListPosition.Input) -> Slice:
         lambda item: str(item["id"]),
         is_first=is_first(query),
         is_backward=query["after"] is not None,
+        read_first=lambda: _sent({"before": None, "after": None}),
     )
 
 

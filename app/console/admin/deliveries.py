@@ -1,6 +1,7 @@
 """The messages that the overview counts: queued ones, and those of a period."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NotRequired
 
 from flask import Response
@@ -10,7 +11,7 @@ from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.types import JsonObject
 from ...core.web.fields import Text
-from ...core.web.paging import slice_of
+from ...core.web.paging import Slice, slice_of
 from ...core.web.request_data import takes
 from ...delivery.outbox.models import FAILED, PENDING, REASON_LENGTH, SENT
 from ...delivery.outbox.statistics import list_counted
@@ -42,23 +43,7 @@ class DeliveriesQuery(ListPosition):
 def deliveries_page(query: DeliveriesQuery.Input) -> Response:
     period = find_period(query["period"], current_frontdesk.clock.now())
     state, channel, reason = query["state"], query.get("channel"), query.get("reason")
-    found = list_counted(
-        current_frontdesk.session,
-        state,
-        period.start,
-        limit=PER_PAGE + 1,
-        before=query["before"],
-        after=query["after"],
-        channel=channel,
-        reason=reason,
-    )
-    page = slice_of(
-        found,
-        PER_PAGE,
-        lambda row: str(row.id),
-        is_first=is_first(query),
-        is_backward=query["after"] is not None,
-    )
+    page = _read(query, period.start)
     given = {"channel": channel, "reason": reason}
     filters = {name: value for name, value in given.items() if value is not None}
     return render_page(
@@ -72,6 +57,27 @@ def deliveries_page(query: DeliveriesQuery.Input) -> Response:
         is_first=is_first(query),
         newer=page.before,
         older=page.after,
+    )
+
+
+def _read(query: DeliveriesQuery.Input, since: datetime) -> Slice:
+    found = list_counted(
+        current_frontdesk.session,
+        query["state"],
+        since,
+        limit=PER_PAGE + 1,
+        before=query["before"],
+        after=query["after"],
+        channel=query.get("channel"),
+        reason=query.get("reason"),
+    )
+    return slice_of(
+        found,
+        PER_PAGE,
+        lambda row: str(row.id),
+        is_first=is_first(query),
+        is_backward=query["after"] is not None,
+        read_first=lambda: _read({**query, "before": None, "after": None}, since),
     )
 
 

@@ -71,12 +71,18 @@ def slice_of(
     *,
     is_first: bool,
     is_backward: bool,
+    read_first: Callable[[], Slice],
+    total: int | None = None,
 ) -> Slice:
     """Return a page of rows, which were read with one row more. With `is_backward`, they are the
-    rows before a position, in reverse order."""
+    rows before a position, in reverse order; if these fill no page, the page of
+    `read_first` is returned."""
+    if is_backward and len(rows) < limit:
+        # Rows were deleted, or are new: the first page is full.
+        return read_first()
     has_more, shown = len(rows) > limit, rows[:limit]
     if not shown:
-        return Slice(shown)
+        return Slice(shown, total=total)
     if is_backward:
         shown = shown[::-1]
     has_previous = has_more if is_backward else not is_first
@@ -84,6 +90,7 @@ def slice_of(
         shown,
         after=create_cursor(shown[-1]) if is_backward or has_more else None,
         before=create_cursor(shown[0]) if has_previous else None,
+        total=total,
     )
 
 

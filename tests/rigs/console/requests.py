@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from flask import Flask
 from marshmallow import Schema
+from sqlalchemy import delete, func, select
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from app.console import api_calls
+from app.core.context import current_frontdesk
 from app.core.web.operation import View, operation
 
 from ..cookie_browsers import HOST, NAME, SAME_ORIGIN
@@ -38,12 +40,23 @@ def ask(
     return send(app, path, method=method, base_url=HOST, headers=headers, **request)
 
 
-def check_pages(read: Callable[[str], str], path: str) -> None:
-    """Check that links to the next and previous page lead through three pages or more and back."""
+def check_pages(
+    read: Callable[[str], str], path: str, delete_newest: Callable[[], object] | None = None
+) -> None:
+    """Check that links to the next and previous page lead through three pages or more and back.
+
+    After a row of the first page was deleted, the link from the second page leads to the full
+    first page.
+    """
     paths, forward = _walk(read, path, "next")
-    _, back = _walk(read, paths[-1], "prev")
+    paths_back, back = _walk(read, paths[-1], "prev")
     assert len(forward) >= 3
     assert back == forward[::-1]
+    if delete_newest is not None:
+        delete_newest()
+        [first, *_] = _walk(read, path, "next")[1]
+        assert first != forward[0]
+        assert _walk(read, paths_back[-1], "prev")[1] == [first]
 
 
 def _walk(read: Callable[[str], str], path: str, relation: str) -> tuple[list[str], list[str]]:
@@ -56,6 +69,14 @@ def _walk(read: Callable[[str], str], path: str, relation: str) -> tuple[list[st
         lists.append(found)
         further = re.findall(f'href="([^"]*)"[^>]*rel="{relation}"', pager)
     return paths, lists
+
+
+def delete_newest(world: World, model: Any, *conditions: Any) -> None:
+    with world.site.app.app_context():
+        session = current_frontdesk.session
+        newest = session.scalar(select(func.max(model.id)).where(*conditions))
+        session.execute(delete(model).where(model.id == newest))
+        session.commit()
 
 
 def path_of(world: World, route: Route) -> str:
