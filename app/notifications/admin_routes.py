@@ -140,7 +140,9 @@ def delete_sent_notification(notification_id: int) -> SentItem:
 @answers(200, OutcomeRead, sliced=True)
 def list_notification_deliveries(notification_id: int, query: OutcomeQuery.Input) -> Slice:
     """List the deliveries of a notification that the caller has sent, by default the failed ones"""
-    return service(SentNotifications).deliveries(caller().account.id, notification_id, **query)
+    found = service(SentNotifications).deliveries(caller().account.id, notification_id, **query)
+    # Only the console has a parameter for the previous page.
+    return found._replace(before=None)
 
 
 @blueprint.post("/<row_id:notification_id>/retry")

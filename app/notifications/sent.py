@@ -15,7 +15,7 @@ from ..core.db.account_ids import serialize_id
 from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey, JsonObject
-from ..core.web.paging import Slice
+from ..core.web.paging import Slice, slice_of
 from ..core.web.responses import field_names
 from ..delivery.message import Subject
 from ..delivery.outbox.deletion import delete_messages
@@ -121,26 +121,38 @@ class SentNotifications:
         state: str,
         limit: int,
         channel: str | None = None,
+        before: int | None = None,
         after: int | None = None,
     ) -> Slice:
-        """Return the deliveries with this state, the oldest first. Without a sender, the
-        notification can be of any admin."""
+        """Return the deliveries with this state, the oldest first: a page after the delivery with
+        this id, or the page that ends `before` it. Without a sender, the notification can be of
+        any admin."""
         self._find(sender_id, notification_id)
         messages = select(OutgoingMessage.id).where(is_about(Subject(SUBJECT, notification_id)))
         names = ("id", "receiver_id", "channel", "state", "attempts", "reason", "finished_at")
         query = (
             select(*(getattr(Delivery, name) for name in names))
             .where(Delivery.outgoing_id.in_(messages), Delivery.state == state)
-            .order_by(Delivery.id)
+            .order_by(Delivery.id if before is None else Delivery.id.desc())
             .limit(limit + 1)
         )
         if channel is not None:
             query = query.where(Delivery.channel == channel)
+        if before is not None:
+            query = query.where(Delivery.id < before)
         if after is not None:
             query = query.where(Delivery.id > after)
-        rows = [dict(row) for row in self.session.execute(query).mappings()]
-        page = self.add_emails(rows[:limit])
-        return Slice(page, after=str(page[-1]["id"]) if len(rows) > limit else None)
+        rows = self.session.execute(query).mappings()
+        return slice_of(
+            self.add_emails([dict(row) for row in rows]),
+            limit,
+            lambda row: str(row["id"]),
+            is_first=after is None,
+            is_backward=before is not None,
+            read_first=lambda: self.deliveries(
+                sender_id, notification_id, state=state, limit=limit, channel=channel
+            ),
+        )
 
     def audience(self, notification_id: int) -> Audience | None:
         """Return the audience of a broadcast; None if its recipients were given as accounts, or if

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from playwright.sync_api import expect
+from sqlalchemy import func, select, update
 
 from app.console.texts import number
 from app.core.context import current_frontdesk
@@ -92,6 +93,7 @@ def test_live_update_has_the_failures_and_the_retry_button(world: World, gateway
     path = send_sms(world)
     page = main_of(world, path)
     assert f"{path}/progress?failed=0" in page
+    assert f"{path}/progress?failed=0&before=9" in main_of(world, f"{path}?before=9")
     assert "Not delivered" not in page
     world.site.engine.deliver()
     update = text_of(world, f"{path}/progress?failed=0")
@@ -294,6 +296,24 @@ def test_pages_link_to_the_next_and_previous_page(
         add_failures(world, 1, f"Reason {number_}")
         send_sms(world, f"Message {number_}")
     check_pages(partial(main_of, world), path, lambda: delete_newest(world, model, *conditions))
+
+
+def test_failed_messages_of_a_broadcast_have_pages(
+    world: World, monkeypatch: pytest.MonkeyPatch, gateway: Gateway
+) -> None:
+    monkeypatch.setattr("app.console.admin.broadcasts.FAILED_PER_PAGE", 2)
+    gateway.status = 400
+    path = send_sms(world)
+    world.site.engine.deliver()
+    add_failures(world, 5)
+    with world.site.app.app_context():
+        session = current_frontdesk.session
+        failed = Delivery.state == "failed"
+        message = session.scalar(select(func.min(Delivery.outgoing_id)).where(failed))
+        session.execute(update(Delivery).where(failed).values(outgoing_id=message))
+        session.commit()
+    oldest = [failed, Delivery.channel == "sms"]
+    check_pages(partial(main_of, world), path, lambda: delete_newest(world, Delivery, *oldest))
 
 
 def test_older_failures_are_not_listed(world: World, clock: SteppingClock) -> None:

@@ -1,7 +1,7 @@
 """The broadcasts of all admins and their delivery; only the sender can retry or delete one."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from flask import Response
 from markupsafe import Markup
@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ...auth.caller import caller
 from ...core.context import service
 from ...core.types import JsonObject
-from ...core.web.fields import RequestSchema, StrictInteger
+from ...core.web.fields import StrictInteger
 from ...core.web.paging import Slice, slice_of
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
@@ -33,15 +33,8 @@ FAILED_PER_PAGE = 50
 CSV_COLUMNS = ("channel", "receiver_id", "email", "state", "reason", "attempts", "finished_at")
 
 
-class FailedQuery(RequestSchema):
-    class Input(TypedDict):
-        after: int | None
-
-    after = StrictInteger(load_default=None)
-
-
-class ProgressQuery(FailedQuery):
-    class Input(FailedQuery.Input):
+class ProgressQuery(ListPosition):
+    class Input(ListPosition.Input):
         failed: int
 
     # The number of failed messages that the page shows.
@@ -76,8 +69,8 @@ def _sent(query: ListPosition.Input) -> Slice:
 
 
 @admins_only
-@takes(query=FailedQuery)
-def broadcast_page(query: FailedQuery.Input, notification_id: int) -> Response:
+@takes(query=ListPosition)
+def broadcast_page(query: ListPosition.Input, notification_id: int) -> Response:
     item = service(SentNotifications).get_with_stored_counts(notification_id)
     trigger = "load, every 3s" if _count(item, "pending") else ""
     audience = service(SentNotifications).audience(notification_id)
@@ -87,7 +80,7 @@ def broadcast_page(query: FailedQuery.Input, notification_id: int) -> Response:
         sender=_names_of_senders([item]).get(str(item["sender_id"]), ""),
         audience=[] if audience is None else describe(audience),
         trigger=trigger or ("load" if item["read"] is None else ""),
-        **_delivery_context(item, query["after"]),
+        **_delivery_context(item, query),
     )
 
 
@@ -103,7 +96,7 @@ def broadcast_progress(query: ProgressQuery.Input, notification_id: int) -> Resp
         "admin/broadcasts/progress.html",
         trigger="every 3s" if _count(item, "pending") else "",
         updates_failed=_count(item, "failed") != query["failed"],
-        **_delivery_context(item, query["after"]),
+        **_delivery_context(item, query),
     )
 
 
@@ -154,18 +147,25 @@ def _count(item: SentItem, state: str) -> int:
     return sum(counts[state] for counts in (item["deliveries"] or {}).values())
 
 
-def _delivery_context(item: SentItem, after: int | None) -> JsonObject:
+def _delivery_context(item: SentItem, query: ListPosition.Input) -> JsonObject:
     sent, deliveries = service(SentNotifications), item["deliveries"] or {}
     failed = Slice([])
     if _count(item, "failed"):
-        failed = sent.deliveries(None, item["id"], state=FAILED, limit=FAILED_PER_PAGE, after=after)
+        failed = sent.deliveries(
+            None,
+            item["id"],
+            state=FAILED,
+            limit=FAILED_PER_PAGE,
+            before=query["before"],
+            after=query["after"],
+        )
     skipped = [name for name, counts in deliveries.items() if counts["skipped"]]
     return {
         "item": item,
         "is_own": item["sender_id"] == caller().account.id,
         "failed": failed,
         "failed_count": _count(item, "failed"),
-        "after": after,
+        "position": {"before": query["before"], "after": query["after"]},
         "paces": _paces(item),
         "is_pending": _count(item, "pending") > 0,
         "skip_reasons": sent.skip_reasons(item["id"], skipped),

@@ -41,7 +41,7 @@ def ask(
 
 
 def check_pages(
-    read: Callable[[str], str], path: str, delete_newest: Callable[[], object] | None = None
+    read: Callable[[str], str], path: str, delete_first: Callable[[], object] | None = None
 ) -> None:
     """Check that links to the next and previous page lead through three pages or more and back.
 
@@ -52,8 +52,8 @@ def check_pages(
     paths_back, back = _walk(read, paths[-1], "prev")
     assert len(forward) >= 3
     assert back == forward[::-1]
-    if delete_newest is not None:
-        delete_newest()
+    if delete_first is not None:
+        delete_first()
         [first, *_] = _walk(read, path, "next")[1]
         assert first != forward[0]
         assert _walk(read, paths_back[-1], "prev")[1] == [first]
