@@ -41,9 +41,12 @@ def recovery_codes_file() -> Response:
         _("Account: {email}", email=caller().account.email),
         _("Created: {day}", day=day),
     )
-    usage = _("Each code replaces your authenticator once. Older codes no longer work.")
+    usage = [_("Each code replaces your authenticator once.")]
+    if "replaces_codes" in request.form:
+        usage.append(_("Older codes no longer work."))
     # The texts are escaped for pages; a file has plain text.
-    lines = [*(line.unescape() for line in about), "", *codes, "", usage.unescape(), ""]
+    last_line = " ".join(sentence.unescape() for sentence in usage)
+    lines = [*(line.unescape() for line in about), "", *codes, "", last_line, ""]
     text = "\r\n".join(lines)
     response = Response(text, mimetype="text/plain")
     name = secure_filename(f"{brand} recovery codes {day}.txt")

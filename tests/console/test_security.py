@@ -243,6 +243,9 @@ def test_recovery_codes_are_downloaded_as_a_file(
     assert "no-store" in file.headers["Cache-Control"]
     assert f"Account: {ada.email}" in file.text
     assert [line for line in file.text.splitlines() if line in codes] == codes
+    assert "Older codes" not in file.text
+    again = pages.post("/security/factors/codes/file", 200, replaces_codes="true", **sent)
+    assert "Older codes no longer work." in again.text
 
 
 @pytest.mark.parametrize("codes", [[], ["<script>"] * 10, ["abcd-efgh"] * 11])
@@ -256,6 +259,17 @@ def test_new_recovery_codes_replace_the_old_ones(pages: FormClient, clock: Stepp
     renewed = re.findall(r"<li><code>([a-z2-9-]+)</code></li>", shown)
     assert len(renewed) == 10
     assert not set(renewed) & set(codes)
+    assert "Older codes no longer work." in shown
+    assert 'name="replaces_codes"' in shown
+
+
+def test_first_recovery_codes_replace_no_codes(pages: FormClient, clock: SteppingClock) -> None:
+    shown = pages.get("/security/factors/app")
+    fields = {"key": offered_key(shown), "otp": code_now(shown, clock), "name": ""}
+    first = pages.post(SET_UP, 200, **fields).text
+    assert "Each code replaces your authenticator once." in first
+    assert "Older codes" not in first
+    assert "replaces_codes" not in first
 
 
 def test_recovery_codes_need_a_second_factor(pages: FormClient) -> None:

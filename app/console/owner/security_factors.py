@@ -194,14 +194,18 @@ def recovery_codes_page() -> Response:
 
 @calls_api(mfa_api.make_recovery_codes, form_page=recovery_codes_page)
 def make_own_recovery_codes(call_api: ApiCall) -> Response:
-    return render_recovery_codes(call_api()["recovery_codes"])
+    has_codes = get_from_api(mfa_api.count_recovery_codes)["left"] > 0
+    return render_recovery_codes(call_api()["recovery_codes"], replaces_codes=has_codes)
 
 
-def render_recovery_codes(codes: Sequence[str], message: object = "") -> Response:
+def render_recovery_codes(
+    codes: Sequence[str], message: object = "", *, replaces_codes: bool = False
+) -> Response:
     return show_recovery_codes(
         "owner/security/codes_shown.html",
         codes,
         caller().account.email,
         at="security_page",
         message=message,
+        replaces_codes=replaces_codes,
     )
