@@ -154,6 +154,9 @@ def test_text_has_a_translation_for_each_context(app: Flask) -> None:
         with app.test_request_context(headers={"Accept-Language": language}):
             shown[language] = [texts._("Send"), texts._p("step", "Send")]
     assert shown == {"en": ["Send", "Send"], "ar": ["إرسال", "الإرسال"]}
+    with app.test_request_context(headers={"Accept-Language": "es"}):
+        # An account is feminine, a member is not.
+        assert [texts._("Active"), texts._p("member", "Active")] == ["Activa", "Activo"]
 
 
 def test_empty_text_stays_empty(app: Flask, translations: Path) -> None:

@@ -33,7 +33,7 @@ from ..audit_log import (
     load_filters,
 )
 from ..links import link_to, redirect
-from ..texts import _, mark
+from ..texts import _, _p, mark
 from .layout import render_workspace_page
 
 AT = ".workspace_activity_page"
@@ -145,14 +145,11 @@ _OTHERS = {
     "system": mark("The service"),
     "anonymous": mark("Anonymous"),
 }
-# The names of built-in types and statuses; an application can have other statuses.
-_NAMES = {
+_TYPES = {
     "owner": mark("Owner"),
     "admin": mark("Admin"),
     "member": mark("Member"),
     "guest": mark("Guest"),
-    "active": mark("Active"),
-    "suspended": mark("Suspended"),
 }
 
 
@@ -206,7 +203,11 @@ def _who(item: Item, emails: Mapping[Any, str]) -> str:
 
 
 def _name(name: str) -> Markup | str:
-    return _(_NAMES[name]) if name in _NAMES else name
+    """Return the title of a member's type or status; a status of the application is its own."""
+    if name in _TYPES:
+        return _(_TYPES[name])
+    statuses = {"active": _p("member", "Active"), "suspended": _p("member", "Suspended")}
+    return statuses.get(name, name)
 
 
 def _strong(text: str) -> Markup:
