@@ -22,6 +22,8 @@ from .models import Profile
 from .service import Profiles, Visibility, export_profile
 from .settings import ProfilesSettings
 
+_NAMES: tuple[InstrumentedAttribute[str | None], ...] = (Profile.first_name, Profile.last_name)
+
 
 def assemble(context: Context) -> None:
     settings = context.settings.of(ProfilesSettings)
@@ -42,6 +44,7 @@ def assemble(context: Context) -> None:
     context.contributions.logo_deleters.append(files.delete)
     context.contributions.exporters.append(partial(export_logos, files))
     context.contributions.names.append(partial(searched_names, context, visibility))
+    context.contributions.names.append(partial(own_hidden_names, context, visibility))
     context.contributions.pruners["avatars"] = avatars.clean
     context.actions.on(DELETED.name, delete_picture)
 
@@ -51,15 +54,30 @@ def searched_names(
 ) -> SearchedNames | None:
     """Return the names of others that the viewer may see, for the search; None without such
     names, or if the table of profiles may be missing."""
-    if context.mounted.names.isdisjoint(("profiles", "console")):
+    if not _has_table(context):
         return None
-    names: tuple[InstrumentedAttribute[str | None], ...] = (Profile.first_name, Profile.last_name)
     if viewer is None:
-        return SearchedNames(Profile.account_id, names)
+        return SearchedNames(Profile.account_id, _NAMES)
     visible = visibility.visible_names(viewer)
-    if visible is not None:
-        names = tuple(name for name in names if name.key in visible)
+    names = tuple(name for name in _NAMES if visible is None or name.key in visible)
     return SearchedNames(Profile.account_id, names, visibility.condition(viewer)) if names else None
+
+
+def own_hidden_names(
+    context: Context, visibility: Visibility, viewer: AccountLike | None
+) -> SearchedNames | None:
+    """Return the viewer's own names if the settings hide a name from other accounts, so that users
+    find themselves."""
+    visible = None if viewer is None else visibility.visible_names(viewer)
+    if viewer is None or visible is None or visible.issuperset(name.key for name in _NAMES):
+        return None
+    if not _has_table(context):
+        return None
+    return SearchedNames(Profile.account_id, _NAMES, Profile.account_id == viewer.id)
+
+
+def _has_table(context: Context) -> bool:
+    return not context.mounted.names.isdisjoint(("profiles", "console"))
 
 
 def delete_picture(account: AccountLike, options: SignalOptions) -> None:

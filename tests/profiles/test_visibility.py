@@ -166,6 +166,18 @@ def test_search_of_members_finds_no_hidden_names(
     assert [each["email"] for each in by_email] == [ada.email]
 
 
+@pytest.mark.parametrize("visibility", HIDING.values(), ids=HIDING)
+def test_search_of_members_finds_the_viewer_by_the_own_name(
+    app: Flask, ada: Person, bob: Person
+) -> None:
+    bob.api().post("/profiles", json=ADA)
+    make_member(app, "ada", bob)
+    for search in (ADA["last_name"], f"{ADA['first_name']} {ADA['last_name']}"):
+        for reader in (ada, bob):
+            found = reader.api().get(f"/workspaces/ada/members?search={search}").json
+            assert [each["email"] for each in found] == [reader.email]
+
+
 @set_to("everyone", PROFILES__PUBLIC_FIELDS='["first_name"]')
 def test_search_of_members_finds_public_names_only(app: Flask, ada: Person, bob: Person) -> None:
     ada.api().put("/profiles", json={"first_name": "Augusta"})
