@@ -46,6 +46,22 @@ def test_broadcast_is_written_and_sent_by_keyboard(site: Site, visitors: Visitor
     keyboard.to("Broadcasts", "Shift+Tab")
 
 
+def test_enter_presses_the_button_after_the_field(site: Site, visitors: Visitors) -> None:
+    boss = visitors(site.person("boss", role="admin"))
+    page = boss.page
+    boss.open("/admin/broadcasts/new")
+    page.get_by_label("Title").fill("Maintenance")
+    page.get_by_label("Message", exact=True).fill("On Sunday.")
+    page.get_by_label("Email", exact=True).check()
+    page.get_by_role("button", name="Review").click()
+    is_at(page, "Check the broadcast")
+    page.get_by_text("Save these recipients as a segment").click()
+    # The first button of the form sends a test.
+    page.get_by_label("Name of the segment").fill("Active")
+    page.get_by_label("Name of the segment").press("Enter")
+    expect(page.get_by_text("Segment “Active” saved.")).to_be_visible()
+
+
 def test_accounts_are_selected_and_suspended_by_keyboard(site: Site, visitors: Visitors) -> None:
     people = [site.person(f"member{number}") for number in range(3)]
     boss = visitors(site.person("boss", role="admin"))

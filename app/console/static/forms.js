@@ -52,6 +52,19 @@ document.addEventListener("click", (event) => {
   }
 }, true);
 
+// Enter presses the next button after the field. The browser would press the first button of the form,
+// which can be one of other fields.
+document.addEventListener("keydown", (event) => {
+  const { form } = event.target;
+  const isField = event.target.matches("input:not([type=file], [type=submit])");
+  if (event.key !== "Enter" || event.isComposing || !isField || form?.method !== "post") return;
+  const controls = [...form.elements];
+  const next = controls.slice(controls.indexOf(event.target)).find(({ type }) => type === "submit");
+  if (!next) return;
+  event.preventDefault();
+  next.click();
+});
+
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
 });
