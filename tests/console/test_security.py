@@ -230,6 +230,17 @@ def test_viewing_the_setup_page_stores_nothing(pages: FormClient, ada: Person) -
     assert pages.browser.get("/authenticators").json == []
 
 
+def test_app_without_a_name_is_named_in_the_language_of_the_owner(
+    app: Flask, person: MakePerson, clock: SteppingClock
+) -> None:
+    pages = FormClient(app, person("frida", locale="de"))
+    shown = pages.get("/security/factors/app")
+    fields = {"key": offered_key(shown), "otp": code_now(shown, clock), "name": ""}
+    pages.post(SET_UP, 200, **fields)
+    [own] = pages.browser.get("/authenticators").json
+    assert own["name"] == "Authenticator-App"
+
+
 def test_recovery_codes_are_downloaded_as_a_file(
     pages: FormClient, ada: Person, clock: SteppingClock
 ) -> None:

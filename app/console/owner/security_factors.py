@@ -128,7 +128,8 @@ class AppSetupForm(RequestSchema):
 def _set_up_app(form: AppSetupForm.Input) -> JsonObject:
     enrolled = service(AppEnrollment).set_up(
         find_enrollee(None),
-        OfferedApp(form["key"], form["otp"], form["name"]),
+        # The default of the API is in English.
+        OfferedApp(form["key"], form["otp"], form["name"] or _("Authenticator app").unescape()),
         sign_in_options(caller=find_caller()),
     )
     if enrolled is None:

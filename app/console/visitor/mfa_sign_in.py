@@ -90,7 +90,12 @@ def enrolment_page() -> Response:
 
 @calls_api(mfa_api.begin_app, form_page=enrolment_page)
 def begin_app_at_sign_in(call_api: ApiCall) -> Response:
-    return _app_page(call_api())
+    # The default name of the API is in English.
+    body = {
+        "name": _("Authenticator app").unescape(),
+        "mfa_token": request.form.get("mfa_token", ""),
+    }
+    return _app_page(call_api(json=body))
 
 
 @anyone
