@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from ..auth.factors import Phone
 from ..conftest import only_on
-from ..rigs.console.cells import WIDE, in_cells
+from ..rigs.console.cells import USUAL, WIDE, Cell, in_cells
 from ..rigs.console.keyboard import Keyboard
 from ..rigs.console.site import Site, Visitors
 
@@ -46,8 +47,11 @@ def test_broadcast_is_written_and_sent_by_keyboard(site: Site, visitors: Visitor
     keyboard.to("Broadcasts", "Shift+Tab")
 
 
-def test_enter_presses_the_button_after_the_field(site: Site, visitors: Visitors) -> None:
-    boss = visitors(site.person("boss", role="admin"))
+@pytest.mark.parametrize("variant", USUAL, ids=str)
+def test_enter_presses_the_button_after_the_field(
+    site: Site, visitors: Visitors, variant: Cell
+) -> None:
+    boss = visitors(site.person("boss", role="admin"), cell=variant)
     page = boss.page
     boss.open("/admin/broadcasts/new")
     page.get_by_label("Title").fill("Maintenance")
@@ -56,7 +60,6 @@ def test_enter_presses_the_button_after_the_field(site: Site, visitors: Visitors
     page.get_by_role("button", name="Review").click()
     is_at(page, "Check the broadcast")
     page.get_by_text("Save these recipients as a segment").click()
-    # The first button of the form sends a test.
     page.get_by_label("Name of the segment").fill("Active")
     page.get_by_label("Name of the segment").press("Enter")
     expect(page.get_by_text("Segment “Active” saved.")).to_be_visible()
