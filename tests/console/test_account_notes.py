@@ -60,6 +60,14 @@ def test_note_is_shown_exported_and_in_the_audit_log_without_its_text(
     assert (entry["account_id"], entry["data"]) == (world.ada.id, {})
 
 
+def test_export_has_only_notes_about_the_account(world: World, admin: AdminClient) -> None:
+    add(world, admin, "About Ada.")
+    other = world.people["new_user"]
+    admin.send(account_path(other.id, "/notes"), text="About another account.")
+    assert notes(world) == ["About Ada."]
+    assert "About another account." not in admin.get(account_path(world.ada.id))
+
+
 def test_only_the_author_and_root_delete_a_note(world: World, admin: AdminClient) -> None:
     first, second = add(world, admin, "First"), add(world, admin, "Second")
     world.people["carol"] = world.site.person("carol", role="admin")
