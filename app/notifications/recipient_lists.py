@@ -136,7 +136,8 @@ def _lines(text: str) -> Iterator[_Line]:
     if len(text.encode()) > MAX_BYTES:
         raise ListTooLong
     lines = [
-        _Line(number, line.strip())
+        # Not at the start: a tab there ends an empty first cell.
+        _Line(number, line.rstrip())
         for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1)
         if line.strip()
     ]
@@ -145,12 +146,13 @@ def _lines(text: str) -> Iterator[_Line]:
     titles = [cell.lower() for cell in _cells(lines[0].text)] if lines else []
     column = next((titles.index(title) for title in _TITLES if title in titles), None)
     for line in lines if column is None else lines[1:]:
-        cells = _cells(line.text)
         if column is not None:
+            cells = _cells(line.text)
             chosen = cells[column] if column < len(cells) else ""
         else:
+            cells = _cells(line.text.strip())
             chosen = next((cell for cell in cells if "@" in cell), cells[0])
-        yield _Line(line.number, chosen or line.text)
+        yield _Line(line.number, chosen or line.text.strip())
 
 
 def _cells(line: str) -> list[str]:

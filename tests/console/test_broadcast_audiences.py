@@ -146,6 +146,23 @@ def test_column_of_an_uploaded_table_is_added_to_the_list(
     assert f"{people['ada'].email}" in rejected.partition('name="list"')[2]
 
 
+def test_rows_of_a_table_may_have_empty_or_missing_cells(
+    admin: PageReader, people: dict[str, Person]
+) -> None:
+    ada, bob = people["ada"], people["bob"]
+    # The row numbers of the first table have no title, and are not account IDs.
+    for table in (
+        f"\tEmail\n{bob.id}\t{ada.email}\n",
+        f"Name\tEmail\tCity\n\t{ada.email}\tParis\n",
+        f"Name\tEmail\nOnly a name\nAda\t{ada.email}\n",
+    ):
+        file = (BytesIO(table.encode()), "people.tsv")
+        text = check(admin, audience="list", list_file=file)
+        assert "1 of 1" in text
+        assert ada.email in text
+        assert bob.email not in text
+
+
 def test_useless_lists_are_rejected(
     admin: PageReader, people: dict[str, Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
