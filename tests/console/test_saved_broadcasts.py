@@ -92,6 +92,24 @@ def test_draft_keeps_everything_until_it_is_sent(
     admin.get(path, 404)
 
 
+def test_saved_draft_replaces_no_other_draft(
+    admin: PageReader, root: PageReader, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Drafts of other admins do not count.
+    monkeypatch.setattr(saved, "MAX_DRAFTS", 2)
+
+    def save(reader: PageReader, title: str, **draft: str) -> None:
+        reader.send(f"{PATH}/drafts", **{**DRAFT, "data.title": title}, **draft)
+
+    save(admin, "First")
+    save(admin, "Second")
+    second = admin.here.rpartition("/")[2]
+    save(root, "Of another admin", draft=second)
+    save(admin, "Second, changed", draft=second)
+    titles = [content["title"] for content in drafts(app)]
+    assert sorted(titles) == ["First", "Of another admin", "Second, changed"]
+
+
 def test_draft_is_deleted_by_its_author_and_by_age(
     admin: PageReader, app: Flask, clock: SteppingClock
 ) -> None:
@@ -191,6 +209,24 @@ def test_segment_is_saved_used_by_another_admin_and_deleted(
     with app.app_context():
         types = select(AuditEntry.type).where(AuditEntry.type.startswith("segment."))
         assert [*current_frontdesk.session.scalars(types)] == ["segment.created", "segment.deleted"]
+
+
+def test_number_of_segments_is_limited_and_one_is_deleted(
+    admin: PageReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved, "MAX_SEGMENTS", 2)
+
+    def save(name: str, expected: int = 200) -> None:
+        form = {**DRAFT, "status": "inactive", "name": name}
+        admin.post(f"{PATH}/segments", expected, data=form)
+
+    save("First")
+    save("Second")
+    save("Third", 409)
+    admin.send(f"{PATH}/segments/1/delete")
+    page = visible_text(admin.get(f"{PATH}/segments"))
+    assert "Second Status: Inactive" in page
+    assert "First Status: Inactive" not in page
 
 
 def test_compose_page_reads_only_the_names_of_segments(admin: PageReader, app: Flask) -> None:
