@@ -72,7 +72,7 @@ def test_selected_accounts_are_suspended_and_others_are_skipped_with_the_reason(
 def test_accounts_are_not_suspended_until_a_day_in_the_past(
     world: World, admin: AdminClient, members: list[Person]
 ) -> None:
-    form = {"length": "day", "suspended_until": "2001-02-03"}
+    form: dict[str, Any] = {"length": "day", "suspended_until": "2001-02-03"}
     page = admin.send_rejected(SUSPEND, account=ids(*members), **form)
     assert "Choose a date in the future." in page
     assert not events(world, "account.updated")
