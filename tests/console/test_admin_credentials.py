@@ -16,7 +16,9 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
+from ..auth.passkey_holder import Holder
 from ..conftest import PASSWORD, MakeApp
+from ..rigs.authenticator import SoftAuthenticator
 from ..rigs.console.site import FEATURES, Site, Visitors
 from ..rigs.console.world import World
 from ..rigs.cookie_browsers import HOST
@@ -133,12 +135,17 @@ def replace_password_hash(world: World, value: str | None) -> str | None:
         return former
 
 
-def test_identity_is_unlinked_unless_it_is_the_only_way_to_sign_in(
+@pytest.fixture
+def no_codes(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, engine: ManualEngine
-) -> None:
+) -> World:
+    """Without sign-in by emailed codes, an account without a password needs another method."""
     settings = {**FEATURES, "AUTH__LOGIN_BY_CODE": "off", "CORE__CLIENT_HOST": HOST}
-    world = World(Site(make_app(**settings), HOST, mails, clock, engine))
-    admin = AdminClient(world, "admin")
+    return World(Site(make_app(**settings), HOST, mails, clock, engine))
+
+
+def test_identity_is_unlinked_unless_it_is_the_only_way_to_sign_in(no_codes: World) -> None:
+    world, admin = no_codes, AdminClient(no_codes, "admin")
     first, second = link_identity(world, "first"), link_identity(world, "second")
     password_hash = replace_password_hash(world, None)
     admin.send(unlink_path(world, first))
@@ -150,6 +157,14 @@ def test_identity_is_unlinked_unless_it_is_the_only_way_to_sign_in(
     replace_password_hash(world, password_hash)
     admin.send(unlink_path(world, second))
     assert len(events(world, "identity.unlinked")) == 2
+
+
+def test_only_identity_of_an_account_with_a_passkey_is_unlinked(no_codes: World) -> None:
+    identity = link_identity(no_codes, "first")
+    Holder(no_codes.ada.api(), SoftAuthenticator(HOST)).add()
+    replace_password_hash(no_codes, None)
+    AdminClient(no_codes, "admin").send(unlink_path(no_codes, identity))
+    assert len(events(no_codes, "identity.unlinked")) == 1
 
 
 def test_identity_of_another_account_and_of_root_is_not_unlinked(
