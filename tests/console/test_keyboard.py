@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.console.admin import compose
+
 from ..auth.factors import Phone
 from ..conftest import only_on
 from ..rigs.console.cells import USUAL, WIDE, Cell, in_cells
@@ -63,6 +65,23 @@ def test_enter_presses_the_button_after_the_field(
     page.get_by_label("Name of the segment").fill("Active")
     page.get_by_label("Name of the segment").press("Enter")
     expect(page.get_by_text("Segment “Active” saved.")).to_be_visible()
+
+
+def test_enter_after_the_number_of_recipients_sends_the_broadcast(
+    site: Site, visitors: Visitors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compose, "CONFIRM_ABOVE", 0)
+    boss = visitors(site.person("boss", role="admin"))
+    page = boss.page
+    boss.open("/admin/broadcasts/new")
+    page.get_by_label("Title").fill("Maintenance")
+    page.get_by_label("Message", exact=True).fill("On Sunday.")
+    page.get_by_role("button", name="Review").click()
+    # The first button of the form saves the recipients as a segment.
+    number = page.get_by_label("Enter 1 to confirm the number of recipients")
+    number.fill("1")
+    number.press("Enter")
+    is_at(page, "Maintenance")
 
 
 def test_accounts_are_selected_and_suspended_by_keyboard(site: Site, visitors: Visitors) -> None:
