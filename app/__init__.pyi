@@ -24,13 +24,10 @@ from .auth.errors import InvalidProof as InvalidProof
 from .auth.errors import ReauthenticationRequired as ReauthenticationRequired
 from .auth.errors import TooManyAttempts as TooManyAttempts
 from .auth.idp.service import IdpUserInfo as IdpUserInfo
-from .auth.mfa.by_host import AppSetup as AppSetup
-from .auth.mfa.by_host import CallerAuthenticators as CallerAuthenticators
 from .auth.mfa.errors import EnrolmentRequired as EnrolmentRequired
 from .auth.mfa.errors import SecondFactorRequired as SecondFactorRequired
 from .auth.mfa.errors import WrongFactor as WrongFactor
 from .auth.schemas import LoginRead as LoginRead
-from .auth.sessions.application_api import CallerSessions as CallerSessions
 from .auth.sessions.management import OwnSession as OwnSession
 from .auth.sessions.schemas import SessionNotFound as SessionNotFound
 from .auth.settings import AuthSettings as AuthSettings
@@ -54,9 +51,12 @@ from .core.web.request_data import takes as takes
 from .core.web.responses import answers as answers
 from .core.web.responses import polled as polled
 from .delivery.mail.brand import BrandSettings as BrandSettings
+from .extension.authenticators import AppSetup as AppSetup
+from .extension.authenticators import CallerAuthenticators as CallerAuthenticators
 from .extension.frontdesk import Frontdesk as Frontdesk
 from .extension.options import Parts as Parts
 from .extension.options import Schemas as Schemas
+from .extension.own_sessions import CallerSessions as CallerSessions
 from .extension.settings import ComposedSettings as ComposedSettings
 from .factory import create_app as create_app
 from .notifications.errors import NoChannels as NoChannels

@@ -27,8 +27,8 @@ from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
 from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
-from .sign_in.assembly import assemble as assemble_sign_in
 from .sign_in.policy import SignInPolicy
+from .sign_in_assembly import assemble as assemble_sign_in
 from .sign_up_policy import SignUpPolicy
 from .step_up.service import Freshness
 

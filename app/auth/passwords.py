@@ -12,7 +12,8 @@ from .actions import PASSWORD_CHANGED
 from .caller import Caller
 from .errors import IncorrectCredentials
 from .mails import Mails
-from .sign_in.options import PASSWORD, SignInOptions
+from .proof_names import PASSWORD
+from .sign_in.options import SignInOptions
 from .sign_in.policy import Challenge, SignInPolicy, SignInResult
 from .step_up.service import Freshness
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from marshmallow import Schema
     from sqlalchemy import Connection, MetaData
 
-    from .db.replica import Replica
     from .db.search_indexes import SearchedNames
+    from .replica import Replica
     from .web.operation import AuthScheme
 
 EXTENSION = "frontdesk"

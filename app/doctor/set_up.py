@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from flask import current_app
 
 from ..accounts.models import keeps_dates
-from ..auth.passkeys.relying_party import RelyingParty
 from ..auth.settings import AuthSettings
+from ..auth.webauthn.relying_party import RelyingParty
 from ..core.config.environment import is_foreign, variables
 from ..core.context import current_frontdesk, find_context, service
 from ..core.web.operation import find_misplaced_decorators

@@ -42,7 +42,7 @@ from .sources import application_settings, service_settings
 
 if TYPE_CHECKING:
     # Loaded only with CORE__DATABASE_READ_URL.
-    from ..core.db.replica import Replica
+    from ..core.replica import Replica
 
 log = logging.getLogger(__name__)
 
@@ -181,7 +181,7 @@ def _follow_sessions(
         )
     if line := missing_extra("postgresql"):
         raise SettingsError(f"CORE__DATABASE_READ_URL names PostgreSQL, and needs an extra: {line}")
-    from ..core.db.replica import ReplicatedSession, open_replica
+    from ..core.replica import ReplicatedSession, open_replica
 
     session = ReplicatedSession(session)
     replica = open_replica(url.get_secret_value(), session, keystore, core)

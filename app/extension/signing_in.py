@@ -9,14 +9,14 @@ from flask import Request
 from typing_extensions import TypeVar
 
 from ..auth.caller import Callers, current_account, known_account
-from ..auth.sign_in import application_api
-from ..auth.sign_in.options import HOST
+from ..auth.proof_names import HOST
 from ..core.context import find_context
 from ..core.types import JsonObject, Values
+from . import application_sign_in
 
 if TYPE_CHECKING:
-    from ..auth.mfa.by_host import CallerAuthenticators
-    from ..auth.sessions.application_api import CallerSessions
+    from .authenticators import CallerAuthenticators
+    from .own_sessions import CallerSessions
 
 # The application's account class: `Frontdesk[Account]()`.
 A = TypeVar("A", default=Any)
@@ -71,7 +71,7 @@ class SigningIn(Generic[A]):
             account = frontdesk.verify_password(form["email"], form["password"])
             return frontdesk.sign_in(account, how="password")
         """
-        return cast(A, application_api.verify_password(account, password))
+        return cast(A, application_sign_in.verify_password(account, password))
 
     def sign_in(
         self,
@@ -111,7 +111,7 @@ class SigningIn(Generic[A]):
                 return frontdesk.sign_in(account, how="magic link")
         """
         by = (how,) if isinstance(how, str) else tuple(how)
-        return application_api.sign_in(account, by, by_cookie, otp, trusted_device)
+        return application_sign_in.sign_in(account, by, by_cookie, otp, trusted_device)
 
     def finish_sign_in(
         self,
@@ -153,7 +153,7 @@ class SigningIn(Generic[A]):
             return frontdesk.finish_sign_in(token, otp=ask_for_code())
         """
         factors = {"otp": otp, "recovery_code": recovery_code, "credential": credential}
-        return application_api.finish_sign_in(mfa_token, factors, trust, by_cookie)
+        return application_sign_in.finish_sign_in(mfa_token, factors, trust, by_cookie)
 
     def reauthenticate(
         self,
@@ -198,7 +198,7 @@ class SigningIn(Generic[A]):
             "credential": credential,
             "code": code,
         }
-        return application_api.reauthenticate(proofs, login_id)
+        return application_sign_in.reauthenticate(proofs, login_id)
 
     @property
     def sessions(self) -> CallerSessions:
@@ -209,7 +209,7 @@ class SigningIn(Generic[A]):
             frontdesk.sessions.end_all(others=True)
         """
         # Imported here, because most applications store no sessions.
-        from ..auth.sessions.application_api import CallerSessions
+        from .own_sessions import CallerSessions
 
         return CallerSessions()
 
@@ -221,7 +221,7 @@ class SigningIn(Generic[A]):
 
             setup = frontdesk.authenticators.begin_app("Phone")
         """
-        from ..auth.mfa.by_host import CallerAuthenticators
+        from .authenticators import CallerAuthenticators
 
         return CallerAuthenticators()
 
@@ -235,7 +235,7 @@ class SigningIn(Generic[A]):
 
             frontdesk.sign_out(frontdesk.current_account)
         """
-        application_api.sign_out(account)
+        application_sign_in.sign_out(account)
 
     def sign_out_here(self) -> None:
         """End the cookie session of the current request, as `DELETE /session` does.
@@ -247,7 +247,7 @@ class SigningIn(Generic[A]):
                 frontdesk.sign_out_here()
                 return redirect("/")
         """
-        application_api.sign_out_here()
+        application_sign_in.sign_out_here()
 
     def account_of(self, request: Request) -> A | None:
         """Return the account that a request is authenticated as.

@@ -41,7 +41,7 @@ from .requests import matched_route
 
 if TYPE_CHECKING:
     # Loaded only with CORE__DATABASE_READ_URL.
-    from ..core.db.replica import Replica
+    from ..core.replica import Replica
 
 log = logging.getLogger(__name__)
 

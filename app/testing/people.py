@@ -4,7 +4,7 @@ from typing import Any
 from flask import Flask
 
 from ..accounts.service import Accounts
-from ..auth.sign_in.options import PASSWORD as BY_PASSWORD
+from ..auth.proof_names import PASSWORD as BY_PASSWORD
 from ..auth.sign_in.policy import SignInPolicy, SignInResult
 from ..core.context import service
 from .client import Api

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
-from app.auth.sign_in.options import PROVIDER
+from app.auth.proof_names import PROVIDER
 from app.auth.sign_in.policy import SignInPolicy, SignInResult
 from app.auth.step_up.service import Freshness
 from app.core.context import service

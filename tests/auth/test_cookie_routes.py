@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.auth.sign_in.application_api import sign_in, sign_out_here
 from app.core.errors import SetupError
 from app.core.web.operation import find_operation
+from app.extension.application_sign_in import sign_in, sign_out_here
 from app.testing.client import Api
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person

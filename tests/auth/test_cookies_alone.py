@@ -19,13 +19,13 @@ from app.auth.sessions.routes import (
     list_sessions,
     open_cookie_session,
 )
-from app.auth.sign_in.application_api import sign_in
 from app.auth.step_up.routes import reauthenticate
 from app.core.config.environment import SettingsError
 from app.core.context import current_frontdesk
 from app.core.errors import SetupError
 from app.core.web.blueprint import Blueprint
 from app.core.web.operation import hidden
+from app.extension.application_sign_in import sign_in
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 

@@ -7,7 +7,7 @@ from typing import Any
 import cbor2
 import pytest
 
-from app.auth.passkeys.plain_cbor import UnsupportedCbor, read
+from app.auth.webauthn.plain_cbor import UnsupportedCbor, read
 
 from ..rigs.hostile_cbor import HOSTILE_CBOR
 

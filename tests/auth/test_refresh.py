@@ -10,9 +10,9 @@ from flask import Flask
 
 from app import Frontdesk
 from app.accounts.service import Accounts
+from app.auth.proof_names import PASSWORD as BY_PASSWORD
 from app.auth.sessions.refresh_token import LENGTH
 from app.auth.settings import AuthSettings
-from app.auth.sign_in.options import PASSWORD as BY_PASSWORD
 from app.auth.sign_in.options import sign_in_options
 from app.auth.sign_in.policy import SignInPolicy, response_payload
 from app.blueprints import auth, sessions

@@ -7,8 +7,8 @@ from flask import Flask
 
 from app import Problem, active_account_required, mfa_required
 from app.accounts.service import Accounts
-from app.auth.sign_in.application_api import sign_in
 from app.core.context import service
+from app.extension.application_sign_in import sign_in
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
-from app.auth.sign_in.options import PASSWORD as PASSWORD_PROOF
+from app.auth.proof_names import PASSWORD as PASSWORD_PROOF
 from app.auth.sign_in.policy import SignInPolicy, SignInResult
 from app.core.context import service
 from app.testing.client import Api

@@ -11,9 +11,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from app import Frontdesk
 from app.accounts.account import Account
 from app.auth.mails import Mails
-from app.auth.passkeys.relying_party import RelyingParty
 from app.auth.proofs import IssuedProof
 from app.auth.settings import AuthSettings
+from app.auth.webauthn.relying_party import RelyingParty
 from app.core.config.environment import load
 from app.core.config.settings import CoreSettings
 from app.core.context import current_frontdesk, service

@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from marshmallow import Schema, fields, missing
 
-from app.auth.passkeys.relying_party import Assertion, Creation
-from app.auth.passkeys.schemas import AssertedCredential, Base64Url, CreatedCredential
+from app.auth.webauthn.relying_party import Assertion, Creation
+from app.auth.webauthn.schemas import AssertedCredential, Base64Url, CreatedCredential
 from app.core.types import AccountKey
 from app.core.web.fields import AccountId
 from app.core.web.operation import find_operation, schema_class

@@ -65,6 +65,27 @@ def test_imports_have_no_cycle() -> None:
     assert cycles == {}
 
 
+def test_no_two_sub_packages_of_a_package_import_each_other() -> None:
+    graph = import_graph()
+    folders = {name.rpartition(".")[0] for name in graph}
+    arrows = {
+        pair
+        for name, targets in graph.items()
+        for target in targets
+        for pair in _sub_packages(name, target, folders)
+    }
+    assert [f"{a} and {b}" for a, b in sorted(arrows) if a < b and (b, a) in arrows] == []
+
+
+def _sub_packages(name: str, target: str, folders: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the two sub-packages, of one package and on one level, that an import connects."""
+    one, other = name.split("."), target.split(".")
+    for depth in range(3, min(len(one), len(other)) + 1):
+        pair = ".".join(one[:depth]), ".".join(other[:depth])
+        if one[: depth - 1] == other[: depth - 1] and pair[0] != pair[1] and folders >= set(pair):
+            yield pair
+
+
 def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
     found, waiting = set[str](), [start]
     while waiting:

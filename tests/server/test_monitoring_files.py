@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from app.core.db.replica import Replica
+from app.core.replica import Replica
 from app.testing.client import Api
 
 from ..conftest import Backend, MakeApp, MakePerson, only_on

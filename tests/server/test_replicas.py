@@ -20,10 +20,10 @@ from app.auth.decorators import active_account_required
 from app.core.config.environment import SettingsError
 from app.core.config.settings import CoreSettings
 from app.core.context import find_context, service
-from app.core.db.replica import RETRY_SECONDS, WriteOnReplica
-from app.core.db.replica_lag import CHECK_SECONDS
 from app.core.db.transaction import transaction
 from app.core.errors import SetupError
+from app.core.replica import RETRY_SECONDS, WriteOnReplica
+from app.core.replica_lag import CHECK_SECONDS
 from app.core.web.replicas import reads_replica
 from app.notifications import counts
 from app.notifications.inbox import Inbox

@@ -30,7 +30,8 @@ from ..errors import (
     UnknownSignIn,
 )
 from ..mails import Mails
-from ..sign_in.options import PROVIDER, SignInOptions
+from ..proof_names import PROVIDER
+from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .identities import Identities

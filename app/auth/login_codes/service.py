@@ -27,10 +27,11 @@ from ..caller import Caller
 from ..errors import InvalidProof
 from ..features import LoginCodeFeature
 from ..limits import Failures, auth_limit
+from ..proof_names import MAILED_CODE
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
-from ..sign_in.options import MAILED_CODE, SignInOptions
+from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..sign_up_policy import BY_CODE, SignUpPolicy
 from ..step_up.service import StepUp, StepUpMethod

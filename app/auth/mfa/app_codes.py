@@ -13,7 +13,7 @@ from ...core.clock import Clock
 from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import AnySession, execute_bulk, write_last
 from ...core.types import AccountKey
-from ..sign_in.options import TOTP
+from ..proof_names import TOTP
 from . import totp
 from .errors import SecretUnreadable, WrongFactor
 from .models import TOTP_KIND, Authenticator

@@ -13,8 +13,9 @@ from ...core.clock import Clock
 from ...core.db.pruning import delete_rows
 from ...core.db.transaction import AnySession, transaction
 from ...core.types import AccountKey, JsonObject
+from ..proof_names import TOTP
 from ..proofs import account_subject
-from ..sign_in.options import TOTP, SignInOptions
+from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from . import totp
 from .app_codes import AuthenticatorApps

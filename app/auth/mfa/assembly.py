@@ -16,9 +16,9 @@ from ...delivery.mail.templates import Templates
 from ..actions import PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL
 from ..features import FactorFeature, PasskeyFeature
 from ..limits import Failures
+from ..proof_names import PASSKEY, RECOVERY_CODE
 from ..proofs import Proofs
 from ..settings import AuthSettings
-from ..sign_in.options import PASSKEY, RECOVERY_CODE
 from ..sign_in.policy import SignInPolicy
 from ..step_up.service import StepUp
 from .app_codes import AuthenticatorApps

@@ -11,13 +11,14 @@ from ...accounts.models import AccountLike
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.types import AccountKey
 from ..limits import Failures
-from ..sign_in.options import RECOVERY_CODE, SignInOptions
+from ..proof_names import RECOVERY_CODE
+from ..sign_in.options import SignInOptions
 from .errors import SecretUnreadable, WrongFactor
 from .limits import FactorLimits
 from .models import PASSKEY_KIND, TOTP_KIND, Authenticator, RecoveryCode
 from .policy import Requirement
 
-# Returns the name of the proof (`sign_in.options`), or None for a wrong value. The proof is used up
+# Returns the name of the proof (`proof_names.py`), or None for a wrong value. The proof is used up
 # in `write_last`, so that its row is locked for a short time; that raises WrongFactor if another
 # request has used it up.
 FactorCheck = Callable[[AccountLike, Any], str | None]

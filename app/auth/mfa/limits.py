@@ -12,7 +12,8 @@ from ...core.request import rate_limit_network
 from ...core.types import AccountKey
 from ..errors import TooManyAttempts
 from ..limits import KNOWN_SECONDS, UNLOCK_SECONDS
-from ..sign_in.options import RECOVERY_CODE, SignInOptions
+from ..proof_names import RECOVERY_CODE
+from ..sign_in.options import SignInOptions
 from .devices import TrustedDevices
 from .notices import FactorNotices
 

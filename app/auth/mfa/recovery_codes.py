@@ -20,7 +20,7 @@ from ...core.db.pruning import delete_rows
 from ...core.db.transaction import AnySession, execute_bulk, write_last
 from ...core.types import AccountKey
 from ..actions import RECOVERY_CODE_USED, RECOVERY_CODES_CREATED
-from ..sign_in.options import RECOVERY_CODE
+from ..proof_names import RECOVERY_CODE
 from .errors import WrongFactor
 from .models import RecoveryCode
 from .notices import FactorNotices

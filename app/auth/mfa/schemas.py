@@ -7,10 +7,10 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from ..examples import SIGNED_IN
-from ..passkeys.relying_party import Assertion
-from ..passkeys.schemas import AssertedCredential
+from ..proof_names import PASSKEY, RECOVERY_CODE, TOTP
 from ..schemas import login_read
-from ..sign_in.options import PASSKEY, RECOVERY_CODE, TOTP
+from ..webauthn.relying_party import Assertion
+from ..webauthn.schemas import AssertedCredential
 from .mfa_tokens import LONGEST_TOKEN
 from .models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
 

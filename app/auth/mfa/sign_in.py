@@ -9,7 +9,8 @@ from ...core.keystore import KeystoreUnavailable
 from ..actions import LOGIN_CHALLENGED
 from ..caller import Caller
 from ..errors import TooManyAttempts
-from ..sign_in.options import DEVICE, SignInOptions
+from ..proof_names import DEVICE
+from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignIn, SignInPolicy, SignInResult
 from ..step_up.service import StepUpMethod
 from .devices import TrustedDevices

@@ -9,9 +9,9 @@ from ..mfa.notices import FactorNotices
 from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
 from ..step_up.service import StepUp
+from ..webauthn.relying_party import RelyingParty
 from .challenges import Challenges
 from .registration import PasskeyRegistration
-from .relying_party import RelyingParty
 from .rows import Passkeys
 from .sign_in import PasskeyLogin, PasskeyProofs, step_up_by_passkey
 

@@ -11,8 +11,8 @@ from ..mfa.models import NAME_LENGTH
 from ..mfa.schemas import ENROLLED as ENROLLED
 from ..mfa.schemas import MfaTokenField, enrollment_token
 from ..sessions.schemas import COOKIE_SESSION as COOKIE_SESSION
-from .relying_party import Assertion, Creation
-from .schemas import AssertedCredential, CreatedCredential
+from ..webauthn.relying_party import Assertion, Creation
+from ..webauthn.schemas import AssertedCredential, CreatedCredential
 
 
 class PasskeyBegin(RequestSchema):

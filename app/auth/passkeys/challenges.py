@@ -17,8 +17,8 @@ from ...core.keystore import Keystore
 from ...core.types import JsonObject
 from ..errors import PasskeyRefused
 from ..mfa.models import Authenticator
-from .relying_party import ALGORITHMS, RelyingParty
-from .schemas import as_base64url
+from ..webauthn.relying_party import ALGORITHMS, RelyingParty
+from ..webauthn.schemas import as_base64url
 
 LIFE_SECONDS = 300
 _SALT = "frontdesk.passkey"

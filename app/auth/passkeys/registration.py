@@ -16,10 +16,10 @@ from ..mfa.authenticators import Authenticators
 from ..mfa.errors import FactorsOff
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from ..mfa.policy import Enrollee, lock_unchanged
-from ..sign_in.options import PASSKEY, SignInOptions
+from ..proof_names import PASSKEY
+from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
-from .challenges import Challenges, creation_options, handle_from
-from .relying_party import (
+from ..webauthn.relying_party import (
     CREATION,
     TRANSPORTS,
     Creation,
@@ -27,8 +27,9 @@ from .relying_party import (
     VerifiedCreation,
     read_challenge,
 )
+from ..webauthn.schemas import as_base64url
+from .challenges import Challenges, creation_options, handle_from
 from .rows import Passkeys
-from .schemas import as_base64url
 
 
 class NewPasskeyRefused(PasskeyRefused):

@@ -27,10 +27,10 @@ from ..sessions.cookie_sessions import CookieSessions, signs_in_by_cookie
 from ..sessions.schemas import COOKIE_SESSION, cookie_session_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import response_payload
+from ..webauthn.schemas import CreationOptions, RequestOptions
 from . import bodies
 from .bodies import NewPasskey, PasskeyBegin, PasskeyLoginBegin, ShownPasskey
 from .registration import NewPasskeyRefused, PasskeyRegistration, PasskeyTaken
-from .schemas import CreationOptions, RequestOptions
 from .sign_in import STEP_UP, PasskeyLogin, PasskeyProofs
 
 blueprint = Blueprint(

@@ -9,7 +9,7 @@ from ...core.db.transaction import AnySession
 from ...core.types import AccountKey
 from ..errors import PasskeyRefused
 from ..mfa.models import PASSKEY_KIND, Authenticator
-from .relying_party import VerifiedAssertion
+from ..webauthn.relying_party import VerifiedAssertion
 
 
 class StoredPasskey(NamedTuple):

@@ -28,13 +28,14 @@ from ..caller import Caller
 from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import CHALLENGE, MfaTokens
 from ..mfa.notices import FactorNotices
-from ..sign_in.options import PASSKEY, SignInOptions
+from ..proof_names import PASSKEY
+from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..step_up.service import StepUpMethod
+from ..webauthn.relying_party import ASSERTION, Assertion, RelyingParty, read_challenge
+from ..webauthn.schemas import AssertedCredential
 from .challenges import Challenges, request_options
-from .relying_party import ASSERTION, Assertion, RelyingParty, read_challenge
 from .rows import Passkeys, PasskeyUse, StoredPasskey, note_uses
-from .schemas import AssertedCredential
 
 # The purposes of a challenge.
 SIGN_IN = "sign-in"

@@ -14,8 +14,9 @@ from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, execute_bulk, has_begun, lock_row, transaction
 from ...core.request import current_origin
 from ...core.types import JsonObject
+from ..proof_names import has_factor, join_methods, methods
 from ..settings import AuthSettings
-from ..sign_in.options import SignInOptions, has_factor, join_methods, methods
+from ..sign_in.options import SignInOptions
 from .devices import stored_ip_address, stored_user_agent
 from .models import AMR_LENGTH, COOKIE, SECRET_BYTES, TOKEN, AccountSession
 from .refresh_token import RefreshTokens

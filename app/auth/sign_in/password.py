@@ -10,7 +10,8 @@ from ...accounts.service import Accounts, SignInState, state_of
 from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ..errors import IncorrectCredentials
 from ..limits import Failures
-from .options import PASSWORD, SignInOptions
+from ..proof_names import PASSWORD
+from .options import SignInOptions
 from .policy import Challenge, SignInPolicy, SignInResult
 
 Result = TypeVar("Result")

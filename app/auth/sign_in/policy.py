@@ -23,8 +23,9 @@ from ..errors import (
     PasskeyRefused,
     SignInRefused,
 )
+from ..proof_names import PASSKEY, PASSWORD, PROVIDER, has_factor, methods
 from ..tokens.access import AMR, Revocations, Tokens
-from .options import PASSKEY, PASSWORD, PROVIDER, SignInOptions, has_factor, methods
+from .options import SignInOptions
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
@@ -196,7 +197,7 @@ class SignInPolicy(BasicService):
         claims = self.hooks.claims(account, self.session)
         if session is not None and sign_in.options.cookie:
             return {"expires": session.expires_at}
-        sign_in_claims: JsonObject = {AMR: methods(sign_in.by)}
+        sign_in_claims: JsonObject = {}
         latest = None
         if session is not None:
             latest = session.expires_at
@@ -205,6 +206,8 @@ class SignInPolicy(BasicService):
                 "auth_time": int(session.authenticated_at.timestamp()),
                 "sid": str(session.public_id),
             }
+        elif AMR in self.tokens.protected:
+            sign_in_claims = {AMR: methods(sign_in.by)}
         token, expires = self.tokens.issue(account.email, claims, sign_in_claims, latest)
         credentials = {"access_token": token, "expires": expires, "token_type": "bearer"}
         if self.sessions is not None and session is not None:

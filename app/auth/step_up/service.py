@@ -23,7 +23,8 @@ from ..errors import (
     InvalidCredentials,
     ReauthenticationRequired,
 )
-from ..sign_in.options import PASSWORD, SignInOptions, has_factor
+from ..proof_names import PASSWORD, has_factor
+from ..sign_in.options import SignInOptions
 from ..sign_in.password import Login
 from ..sign_in.policy import SignInPolicy, SignInResult
 

@@ -28,7 +28,7 @@ from ...core.keystore import Keystore, KeystoreUnavailable
 from ...core.types import JsonObject, Values
 from ...core.web.fields import is_storable
 from ..errors import InvalidCredentials
-from ..sign_in.options import amr_has_factor
+from ..proof_names import amr_has_factor
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Tokens:
         """With an audience or an issuer, a token must name it. `protected` are the claims about a
         sign-in that a claims hook cannot set."""
         self.lifetime = lifetime
-        self._protected = protected
+        self.protected = protected
         self._signer = signer
         self.audience = audience
         self.issuer = issuer
@@ -106,7 +106,7 @@ class Tokens:
         ends = now + self.lifetime
         expires = (ends if latest is None else min(ends, latest)).replace(microsecond=0)
         reserved = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
-        own = {name: sign_in[name] for name in self._protected & sign_in.keys()}
+        own = {name: sign_in[name] for name in self.protected & sign_in.keys()}
         token = self._signer.sign(email, {**self._application_claims(claims), **own, **reserved})
         return token, expires.astimezone(UTC)
 
@@ -147,8 +147,8 @@ class Tokens:
             _moment(payload["exp"]),
             _moment(payload["iat"]) if "iat" in payload else None,
             _moment(payload["nbf"]) if "nbf" in payload else None,
-            AMR in self._protected and amr_has_factor(payload.get(AMR)),
-            _session_id(payload.get("sid")) if "sid" in self._protected else None,
+            AMR in self.protected and amr_has_factor(payload.get(AMR)),
+            _session_id(payload.get("sid")) if "sid" in self.protected else None,
         )
 
     def _decode(self, token: str) -> JsonObject:
@@ -163,7 +163,7 @@ class Tokens:
 
     def _application_claims(self, claims: Values) -> JsonObject:
         """Return the application's claims, with the issuer and the audience of this service."""
-        reserved = RESERVED_CLAIMS | self._protected
+        reserved = RESERVED_CLAIMS | self.protected
         if self.issuer is not None:
             reserved |= {"iss"}
         if ignored := sorted(reserved & claims.keys()):

@@ -5,10 +5,11 @@ from typing import TypedDict
 from flask import Response, request
 
 from ...auth.errors import InvalidProof
+from ...auth.proof_names import PASSWORD
 from ...auth.schemas import NewPassword
 from ...auth.sessions.cookie_sessions import CookieSessions
 from ...auth.settings import AuthSettings
-from ...auth.sign_in.options import PASSWORD, sign_in_options
+from ...auth.sign_in.options import sign_in_options
 from ...auth.sign_in.policy import Challenge, SignInPolicy
 from ...core.context import current_frontdesk, find_context, service
 from ...core.web.fields import RequestSchema, Text

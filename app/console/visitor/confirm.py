@@ -4,7 +4,7 @@ from flask import Response, request
 
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
-from ...auth.sign_in.options import has_factor
+from ...auth.proof_names import has_factor
 from ...auth.step_up import routes as step_up_api
 from ...auth.step_up.service import Reauthentication
 from ...core.context import service

@@ -9,21 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from flask import has_request_context, request
 
-from ...accounts.errors import AccountNotFound
-from ...accounts.models import VERIFIED_STATE, AccountLike
-from ...accounts.service import Accounts, state_of
-from ...core.context import find_context, service
-from ...core.errors import Invalid, SetupError
-from ...core.types import JsonObject, Values
-from ...core.web.request_data import schema_instance
-from ..caller import Caller, caller
-from ..decorators import check_active
-from ..schemas import login_read
-from ..settings import AuthSettings
-from ..step_up.service import Reauthentication
-from .options import SignInOptions, sign_in_options
-from .password import Login
-from .policy import (
+from ..accounts.errors import AccountNotFound
+from ..accounts.models import VERIFIED_STATE, AccountLike
+from ..accounts.service import Accounts, state_of
+from ..auth.caller import Caller, caller
+from ..auth.decorators import check_active
+from ..auth.schemas import login_read
+from ..auth.settings import AuthSettings
+from ..auth.sign_in.options import SignInOptions, sign_in_options
+from ..auth.sign_in.password import Login
+from ..auth.sign_in.policy import (
     NO_OPTIONS,
     Challenge,
     SignInPolicy,
@@ -31,12 +26,17 @@ from .policy import (
     response_payload,
     stale_proof_error,
 )
-from .sign_out import SignOut
+from ..auth.sign_in.sign_out import SignOut
+from ..auth.step_up.service import Reauthentication
+from ..core.context import find_context, service
+from ..core.errors import Invalid, SetupError
+from ..core.types import JsonObject, Values
+from ..core.web.request_data import schema_instance
 
 if TYPE_CHECKING:
     from marshmallow import Schema
 
-    from ..sessions.cookie_sessions import CookieSessions
+    from ..auth.sessions.cookie_sessions import CookieSessions
 
 
 def verify_password(account: Any, password: str) -> AccountLike:
@@ -65,8 +65,8 @@ def sign_in(
 
 def finish_sign_in(mfa_token: str, factors: Values, trust: bool, by_cookie: bool) -> JsonObject:
     # Imported here to save memory: most applications have no second factors.
-    from ..mfa.schemas import FACTOR_FIELDS, second_step_read
-    from ..mfa.sign_in import SecondStep
+    from ..auth.mfa.schemas import FACTOR_FIELDS, second_step_read
+    from ..auth.mfa.sign_in import SecondStep
 
     name, value = _only_one(factors)
     require_mfa()
@@ -129,7 +129,7 @@ def sign_out_here() -> None:
 
 def _cookie_sessions() -> CookieSessions:
     # Imported here to save memory: most applications have no cookie sessions.
-    from ..sessions.cookie_sessions import CookieSessions
+    from ..auth.sessions.cookie_sessions import CookieSessions
 
     context = find_context()
     if context.settings.of(AuthSettings).COOKIE_SESSIONS != "on":

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...core.context import service
-from ...core.types import JsonObject
-from ..caller import caller, find_caller
-from ..decorators import check_active
-from ..sign_in.application_api import build_options, dump, require_mfa
-from ..step_up.service import Freshness
-from . import totp
-from .apps import AppEnrollment
-from .authenticators import Authenticators
-from .models import Authenticator
-from .policy import Enrollee, find_enrollee
-from .schemas import enrolled_read
+from ..auth.caller import caller, find_caller
+from ..auth.decorators import check_active
+from ..auth.mfa import totp
+from ..auth.mfa.apps import AppEnrollment
+from ..auth.mfa.authenticators import Authenticators
+from ..auth.mfa.models import Authenticator
+from ..auth.mfa.policy import Enrollee, find_enrollee
+from ..auth.mfa.schemas import enrolled_read
+from ..auth.step_up.service import Freshness
+from ..core.context import service
+from ..core.types import JsonObject
+from .application_sign_in import build_options, dump, require_mfa
 
 
 class AppSetup(NamedTuple):

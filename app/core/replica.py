@@ -22,16 +22,16 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError, TimeoutError
 from sqlalchemy.orm import ORMExecuteState, Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from ..config.settings import CoreSettings
-from ..errors import NotFound
-from ..keystore import Keystore, KeystoreUnavailable
-from ..process.servers import after_fork
-from ..request import current_origin, unwrap_request
-from .base import engine_options
+from .config.settings import CoreSettings
+from .db.base import engine_options
+from .db.session import FollowingSession
+from .db.sqlstates import READ_ONLY, is_outdated_schema, sqlstate
+from .db.transaction import DEFERRED, has_committed, is_open
+from .errors import NotFound
+from .keystore import Keystore, KeystoreUnavailable
+from .process.servers import after_fork
 from .replica_lag import LagMeter, PrimaryLost, Reason, ReplicaUnusable
-from .session import FollowingSession
-from .sqlstates import READ_ONLY, is_outdated_schema, sqlstate
-from .transaction import DEFERRED, has_committed, is_open
+from .request import current_origin, unwrap_request
 
 log = logging.getLogger(__name__)
 
@@ -276,7 +276,7 @@ def _key(account_id: object) -> str:
 def open_replica(
     url: str, session: ReplicatedSession, keystore: Keystore, core: CoreSettings
 ) -> Replica:
-    from .postgres import prepare_postgres  # imports the driver
+    from .db.postgres import prepare_postgres  # imports the driver
 
     engine = create_engine(url, **engine_options(url, core.DATABASE_POOL_SIZE))
     prepare_postgres(engine, core.DATABASE_PREPARED, name="read replica")

@@ -2,19 +2,19 @@
 
 from datetime import timedelta
 
-from ...accounts.service import Accounts
-from ...core.context import Context
-from ..caller import Callers, CredentialReader
-from ..features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature
-from ..idp.identities import Identities
-from ..limits import Failures
-from ..settings import AuthSettings
-from ..step_up.service import Freshness, Reauthentication, StepUp, has_no_factor
-from ..tokens.access import AMR, Revocations, Signer, Tokens
-from ..tokens.bearer import BearerReader
-from .password import Login
-from .policy import SessionUse, SignInPolicy, Stage, active_only
-from .sign_out import SignOut
+from ..accounts.service import Accounts
+from ..core.context import Context
+from .caller import Callers, CredentialReader
+from .features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature
+from .idp.identities import Identities
+from .limits import Failures
+from .settings import AuthSettings
+from .sign_in.password import Login
+from .sign_in.policy import SessionUse, SignInPolicy, Stage, active_only
+from .sign_in.sign_out import SignOut
+from .step_up.service import Freshness, Reauthentication, StepUp, has_no_factor
+from .tokens.access import AMR, Revocations, Signer, Tokens
+from .tokens.bearer import BearerReader
 
 
 def sign_in_stages(context: Context) -> tuple[Stage, ...]:

@@ -20,8 +20,8 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import literal_column, select
 from sqlalchemy.exc import DBAPIError
 
-from .rows import Rows
-from .transaction import AnySession, has_begun
+from .db.rows import Rows
+from .db.transaction import AnySession, has_begun
 
 CHECK_SECONDS = 1.0
 # The lag counts from the last change that was replayed. So after a quiet time, a replica that is a

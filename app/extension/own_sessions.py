@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from ...core.context import current_frontdesk, service
-from ...core.errors import SetupError
-from ..caller import caller
-from .cookie_sessions import forget_cookie
-from .management import OwnSession, SessionManagement
+from ..auth.caller import caller
+from ..auth.sessions.cookie_sessions import forget_cookie
+from ..auth.sessions.management import OwnSession, SessionManagement
+from ..core.context import current_frontdesk, service
+from ..core.errors import SetupError
 
 
 class CallerSessions:
