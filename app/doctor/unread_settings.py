@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from flask import Flask
 
 from ..core.config.environment import MISSPELT, closest, variables
+from ..core.config.removed_settings import REMOVED_SETTINGS
 from ..core.config.settings import IN_CODE, IN_CONFIG, LoadedSettings, reveal
 from ..core.context import Context
 from ..extension.settings import NAMESPACES, ComposedSettings
@@ -44,6 +45,8 @@ def unread_names(context: Context) -> Iterator[str]:
 def _prefixed(given: Iterable[str]) -> Iterator[str]:
     for name in sorted(given):
         plain = name.removeprefix(PREFIX)
+        if plain in REMOVED_SETTINGS:
+            continue
         if plain != name and (plain in TOP_LEVEL or plain.partition("__")[0] in NAMESPACES):
             yield f"The service does not read {name}. Set {plain} instead."
 

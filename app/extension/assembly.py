@@ -17,6 +17,7 @@ from ..core.actions import Actions
 from ..core.audit_log.rejections import RejectionRecorder
 from ..core.clock import Clock, SystemClock
 from ..core.config.environment import SettingsError
+from ..core.config.removed_settings import REMOVED_SETTINGS
 from ..core.config.settings import CoreSettings
 from ..core.context import ApplicationChoices, Basics, Context
 from ..core.db.account_ids import set_id_kind
@@ -137,6 +138,13 @@ def make_context(
     else:
         chosen = application_settings(app, settings)
         check_proxies(chosen)
+    for name, origin in chosen.removed.items():
+        log.warning(
+            "%s (set in %s) was removed and has no effect. %s Remove the setting.",
+            name,
+            origin.where,
+            REMOVED_SETTINGS[name],
+        )
     if not chosen.secret_key_is_set:
         log.warning(
             "SECRET_KEY is not set: a random key is used, so tokens are valid only until this"

@@ -7,6 +7,7 @@ top level in both. `sources.py` merges them with the other sources of an applica
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from pydantic import BaseModel, Field, SecretStr
@@ -150,17 +151,24 @@ NAMESPACES: dict[str, type[Namespace]] = {
 
 
 def set_fields(holder: object, kind: type[BaseModel]) -> JsonObject:
-    """Return the fields of this class that an object or a mapping sets.
+    """Return the fields of this class that an object or a mapping sets, with the removed ones.
 
     A model sets the fields that it was given, and fields with a different default than this class.
     """
     if isinstance(holder, Mapping):
         return dict(holder)
     fields = {name: getattr(holder, name) for name in kind.model_fields if hasattr(holder, name)}
-    if not isinstance(holder, BaseModel):
-        return fields
-    return {
-        name: value
-        for name, value in fields.items()
-        if name in holder.model_fields_set or value != kind.model_fields[name].get_default()
-    }
+    if isinstance(holder, BaseModel):
+        fields = {
+            name: value
+            for name, value in fields.items()
+            if name in holder.model_fields_set or value != kind.model_fields[name].get_default()
+        }
+    return {**_removed_fields(holder, kind), **fields}
+
+
+def _removed_fields(holder: object, kind: type[BaseModel]) -> dict[str, None]:
+    if not issubclass(kind, Namespace):
+        return {}
+    has = holder.has_removed_field if isinstance(holder, Namespace) else partial(hasattr, holder)
+    return {name: None for name in kind.removed_fields() if has(name)}

@@ -31,6 +31,7 @@ from ..core.config.environment import (
     variables,
     wrong_settings,
 )
+from ..core.config.removed_settings import REMOVED_SETTINGS
 from ..core.config.settings import (
     DEFAULT,
     DOTENV,
@@ -87,8 +88,12 @@ def service_settings(given: object) -> LoadedSettings:
 
 def _validate(values: Values) -> LoadedSettings:
     by_namespace: dict[str, JsonObject] = {name: {} for name in ("", *NAMESPACES)}
-    for (namespace, name), (value, _) in values.items():
-        by_namespace[namespace][name] = value
+    removed = {}
+    for (namespace, name), (value, origin) in values.items():
+        if (full_name := f"{namespace}__{name}") in REMOVED_SETTINGS:
+            removed[full_name] = origin
+        else:
+            by_namespace[namespace][name] = value
     origins = {key: origin for key, (_, origin) in values.items()}
     namespaces: dict[str, Namespace] = {}
     for namespace, kind in NAMESPACES.items():
@@ -107,6 +112,7 @@ def _validate(values: Values) -> LoadedSettings:
         plain={**defaults, **by_namespace[""]},
         secret_key=reveal(core.SECRET_KEY) or secrets.token_urlsafe(48),
         origins=origins,
+        removed=removed,
     )
     if settings.of(BrandSettings).NAME:
         return settings
@@ -136,10 +142,13 @@ def _set_values(given: object) -> dict[tuple[str, str], Any]:
 def _object(given: object, prefix: str = "") -> Values:
     prefix = prefix or str(getattr(given, "model_config", {}).get("env_prefix", ""))
     read = variables(type(given)) if isinstance(given, BaseSettings) else {}
-    return {
-        key: (value, _origin(given, prefix, read, *key))
-        for key, value in _set_values(given).items()
-    }
+    values = _set_values(given)
+    for namespace, kind in NAMESPACES.items():
+        # A flat class ignores variables with the names of its removed fields.
+        if isinstance(given, kind):
+            removed = {name for name in kind.removed_fields() if prefix + name in read}
+            values.update(((namespace, name), None) for name in removed)
+    return {key: (value, _origin(given, prefix, read, *key)) for key, value in values.items()}
 
 
 def _origin(

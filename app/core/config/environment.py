@@ -13,6 +13,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 from pydantic_settings import SettingsError as PydanticSettingsError
 
+from .removed_settings import REMOVED_SETTINGS
+
 Loaded = TypeVar("Loaded", bound=BaseSettings)
 
 
@@ -86,7 +88,7 @@ def is_foreign(name: str, value: str | None, namespaces: Mapping[str, type[BaseM
     """Return whether a variable that begins with a namespace belongs to the application.
 
     An application may have its own `AUTH__PROVIDER`. A name that is similar to a setting is a
-    misspelled setting.
+    misspelled setting, and one of an earlier version is a removed setting.
     """
     namespace, nested, field = name.partition("__")
     if namespace not in namespaces:
@@ -95,6 +97,8 @@ def is_foreign(name: str, value: str | None, namespaces: Mapping[str, type[BaseM
         return not (value or "").lstrip().startswith("{")
     fields = namespaces[namespace].model_fields
     field = field.partition("__")[0]
+    if f"{namespace}__{field}" in REMOVED_SETTINGS:
+        return False
     return field not in fields and closest(field, fields, similarity=MISSPELT) is None
 
 

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    NonNegativeInt,
+    PositiveInt,
+    PrivateAttr,
+    SecretStr,
+    model_validator,
+)
 
 from ..types import Values
 from .field_types import (
@@ -24,6 +34,7 @@ from .field_types import (
     RedisUrl,
     UrlPath,
 )
+from .removed_settings import removed_fields
 
 
 class Namespace(BaseModel):
@@ -34,6 +45,33 @@ class Namespace(BaseModel):
         # Flask reads a variable of digits as a number.
         coerce_numbers_to_str=True,
     )
+
+    # The removed settings that this object was given; they have no values.
+    _removed: set[str] = PrivateAttr(default_factory=set)
+
+    @classmethod
+    def removed_fields(cls) -> set[str]:
+        """Return the fields that this class had once: `AuthSettings` those of `AUTH`, and an
+        application's subclass those of all its bases."""
+        names = {kind.__name__.removesuffix("Settings").upper() for kind in cls.__mro__}
+        return removed_fields(names) - cls.model_fields.keys()
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def ignore_removed_fields(
+        cls, given: object, validate: ModelWrapValidatorHandler[Self]
+    ) -> Self:
+        if not isinstance(given, Mapping):
+            return validate(given)
+        # Variables have small letters, unless the class distinguishes them.
+        removed = {name for name in given if str(name).upper() in cls.removed_fields()}
+        found = validate({name: value for name, value in given.items() if name not in removed})
+        found._removed = {str(name).upper() for name in removed}
+        return found
+
+    def has_removed_field(self, name: str) -> bool:
+        """Return whether the object was given this removed setting, or its class declares it."""
+        return name in self._removed or hasattr(self, name)
 
 
 class CoreSettings(Namespace):
@@ -246,6 +284,8 @@ class LoadedSettings:
     secret_key: str
     # By namespace and name; a setting that is missing here has its default.
     origins: Mapping[tuple[str, str], SettingOrigin]
+    # The removed settings that are still set, by their names in the environment.
+    removed: Mapping[str, SettingOrigin]
 
     def of(self, kind: type[Kind]) -> Kind:
         return next(value for value in self.namespaces.values() if isinstance(value, kind))
