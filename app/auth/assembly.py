@@ -48,12 +48,8 @@ def assemble_proofs(context: Context) -> None:
 def assemble(context: Context) -> None:
     auth = context.settings.of(AuthSettings)
     assemble_sign_in(context)
-    factors = context.find(FactorFeature)
-    context.add(
-        AccountUnlock(
-            context.session, context.get(Failures), factors.reset_limits if factors else None
-        )
-    )
+    reset_limits = context.get(FactorFeature).reset_limits if auth.keeps_authenticators else None
+    context.add(AccountUnlock(context.session, context.get(Failures), reset_limits))
     _assemble_mailed_proofs(context, auth)
     context.contributions.pruners["email_changes"] = context.get(EmailChanges).prune
     # The defaults of every report; an enabled feature sets its own, before or after this.

@@ -17,9 +17,15 @@ from .tokens.access import AMR, Revocations, Signer, Tokens
 from .tokens.bearer import BearerReader
 
 
+def factor_feature(context: Context) -> FactorFeature | None:
+    """Return the feature if the settings enable it; raise SetupError if it is then missing."""
+    is_on = context.settings.of(AuthSettings).keeps_authenticators
+    return context.get(FactorFeature) if is_on else None
+
+
 def sign_in_stages(context: Context) -> tuple[Stage, ...]:
     """Return what every sign-in passes after its proof, in order."""
-    factors = context.find(FactorFeature)
+    factors = factor_feature(context)
     return (
         active_only(context.get(Accounts)),
         *((factors.stage,) if factors and factors.stage else ()),
@@ -30,11 +36,11 @@ def sign_in_stages(context: Context) -> tuple[Stage, ...]:
 
 def step_ups(context: Context) -> StepUp:
     """Return the re-authentication methods besides the password."""
-    factors = context.find(FactorFeature)
+    auth, factors = context.settings.of(AuthSettings), factor_feature(context)
     step_ups = [
         factors.step_up if factors else None,
-        passkeys.step_up if (passkeys := context.find(PasskeyFeature)) else None,
-        codes.step_up if (codes := context.find(LoginCodeFeature)) else None,
+        context.get(PasskeyFeature).step_up if auth.takes_passkeys else None,
+        context.get(LoginCodeFeature).step_up if auth.LOGIN_BY_CODE == "on" else None,
     ]
     switched_on = [each for each in step_ups if each is not None]
     return StepUp(
@@ -49,7 +55,9 @@ def assemble(context: Context) -> None:
     session, clock = context.session, context.clock
     tokens = make_tokens(context, auth)
     revocations = Revocations(context.keystore, int(tokens.lifetime.total_seconds()))
-    stored, factors = context.find(SessionFeature), context.find(FactorFeature)
+    stores_sessions = auth.keeps_sessions or auth.keeps_cookies
+    stored = context.get(SessionFeature) if stores_sessions else None
+    factors = factor_feature(context)
     sessions = stored.sessions if stored and stored.for_every_sign_in else None
     cookie = stored.cookie if stored else None
     # The header first: a request with a token needs no other credential.

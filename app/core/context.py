@@ -89,11 +89,6 @@ class Services:
         """Return whether routes of the API may need the service."""
         return kind in self.services and kind not in self._for_pages
 
-    def find(self, kind: type[Service]) -> Service | None:
-        """Return the service, or None if the application does not have it."""
-        found: Service | None = self.services.get(kind)
-        return found
-
     def unavailable_reason(self, kind: type[Any]) -> type[Problem] | None:
         return self._unavailable.get(kind) or self._unavailable.get(None)
 
@@ -105,7 +100,7 @@ class Services:
         problem = self.unavailable_reason(kind)
         if problem is not None:
             raise problem
-        raise RuntimeError(f"This application has no {kind.__name__}.")
+        raise SetupError(f"This application has no {kind.__name__}.")
 
 
 @dataclass

@@ -282,7 +282,6 @@ blueprint = Blueprint("monitoring", __name__)
 def metrics() -> Response:
     """The metrics of all workers; a proxy restricts who can read them."""
     body = service(Metrics).render() + service(QueueMetrics).render()
-    replica = find_context().find(ReplicaMetrics)
-    if replica is not None:
-        body += replica.render()
+    if find_context().replica is not None:
+        body += service(ReplicaMetrics).render()
     return Response(body, content_type=CONTENT_TYPE_LATEST)

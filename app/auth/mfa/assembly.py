@@ -86,8 +86,8 @@ def assemble_second_factors(context: Context) -> None:
     """Add the checks of second factors, after the features that provide second factors."""
     apps, codes = context.get(AuthenticatorApps), context.get(RecoveryCodes)
     checks: dict[str, FactorCheck] = {TOTP_KIND: apps.check, RECOVERY_CODE: codes.check}
-    if passkeys := context.find(PasskeyFeature):
-        checks[PASSKEY] = passkeys.check_factor
+    if context.settings.of(AuthSettings).takes_passkeys:
+        checks[PASSKEY] = context.get(PasskeyFeature).check_factor
     requirement, devices = context.get(Requirement), context.get(TrustedDevices)
     limits, session = context.get(FactorLimits), context.session
     factors = SecondFactors(session, context.get(Failures), limits, requirement, checks)
