@@ -25,7 +25,6 @@ from bench.works import (
     mixed,
     registration,
     sessions,
-    shared,
     slow,
     start,
 )
@@ -35,7 +34,6 @@ WORKS: dict[str, Callable[[Options], list[Table]]] = {
     "inbox": inbox.measure,
     "login": login.measure,
     "broadcast": broadcast.measure,
-    "shared": shared.measure,
     "mark-all": mark_all.measure,
     "mails": mails.measure,
     "registration": registration.measure,

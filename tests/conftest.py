@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -19,7 +19,6 @@ from flask import Flask
 from app import Parts, create_app
 from app.core.config.environment import load
 from app.delivery.worker.background import Background, Work
-from app.notifications import shared
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
@@ -37,7 +36,7 @@ from .rigs.poolers import pgbouncer
 from .rigs.routing import cache_rules
 from .rigs.stages import AddedStages
 from .rigs.templates import cache_templates
-from .rounds import ALONE, LONG, PARTITIONED, POOLED, SHARED, WAITING, is_repetition
+from .rounds import ALONE, LONG, PARTITIONED, POOLED, WAITING, is_repetition
 
 pytest_plugins = [
     "app.testing.plugin",
@@ -50,21 +49,14 @@ pytest_plugins = [
 BACKENDS = ("sqlite", "postgresql")
 POOLED_BACKEND = "postgresql-pooled"
 PARTITIONED_BACKEND = "postgresql-partitioned"
-# With broadcasts that are stored once for all accounts.
-SHARED_BACKENDS = ("sqlite-shared", "postgresql-shared")
 # More backends for the tests of some files.
-MORE_BACKENDS = {
-    POOLED_BACKEND: POOLED,
-    PARTITIONED_BACKEND: PARTITIONED,
-    **dict.fromkeys(SHARED_BACKENDS, SHARED),
-}
+MORE_BACKENDS = {POOLED_BACKEND: POOLED, PARTITIONED_BACKEND: PARTITIONED}
 SECRET = "a secret key for the tests, long enough for HS256, and for HS512 as well"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run the tests of some files through a connection pooler, with partitions or with shared
-    broadcasts too."""
+    """Run the tests of some files through a connection pooler or with partitions too."""
     function = metafunc.definition
     more = [name for name, files in MORE_BACKENDS.items() if function.nodeid.startswith(files)]
     if not more or "backend" not in metafunc.fixturenames:
@@ -98,8 +90,6 @@ class Backend:
     name: str
     database_url: str
     redis_url: str | None = None
-    # Environment variables of the service.
-    environment: dict[str, str] = field(default_factory=dict)
 
 
 @pytest.fixture(autouse=True)
@@ -246,23 +236,16 @@ def _partitioned_cleaner(_partitioned_postgres: str) -> Iterator[DatabaseCleaner
 
 @pytest.fixture(params=BACKENDS)
 def backend(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    _memory_folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest, tmp_path: Path, _memory_folder: Path
 ) -> Iterator[Backend]:
     """SQLite with the in-memory state store, and PostgreSQL with Redis: directly, pooled, or with
     partitions."""
-    environment = {}
-    if request.param in SHARED_BACKENDS:
-        environment["NOTIFICATIONS__BROADCASTS"] = "shared"
-        monkeypatch.setattr(shared, "NEWEST_IDS", 0)
     if request.param.startswith("sqlite"):
         folder = _memory_folder / tmp_path.name
         folder.mkdir()
         path = folder / "frontdesk.db"
         shutil.copy(request.getfixturevalue("_migrated_sqlite"), path)
-        yield Backend("sqlite", f"sqlite:///{path}", environment=environment)
+        yield Backend("sqlite", f"sqlite:///{path}")
         shutil.rmtree(folder, ignore_errors=True)
         return
     names = {
@@ -274,7 +257,7 @@ def backend(
     redis_url = request.getfixturevalue("redis_url")
     cleaner: DatabaseCleaner = request.getfixturevalue(cleaning)
     keys: redis.Redis = request.getfixturevalue("_redis")
-    yield Backend("postgresql", url, redis_url, environment)
+    yield Backend("postgresql", url, redis_url)
     cleaner.delete_rows()
     keys.flushdb()
 
@@ -322,7 +305,6 @@ def make_app(
             "CORE__LOG_LEVEL": "WARNING",
             "AUTH__BCRYPT_ROUNDS": "4",
             "PROFILES__AVATAR_FOLDER": str(tmp_path / "avatars"),
-            **backend.environment,
         }
         if backend.redis_url:
             defaults["CORE__REDIS_URL"] = backend.redis_url

@@ -104,16 +104,6 @@ PARTITIONED = (
     "tests/notifications/test_undo.py",
 )
 
-# Routes and pages that also run with shared broadcasts.
-SHARED = (
-    "tests/console/test_broadcasts.py",
-    "tests/console/test_owner_inbox.py",
-    "tests/notifications/test_admin_send.py",
-    "tests/notifications/test_counts.py",
-    "tests/notifications/test_inbox.py",
-    "tests/notifications/test_undo.py",
-)
-
 
 def is_repetition(test: str, all_tests: set[str]) -> bool:
     """Return whether a test repeats on PostgreSQL what it shows on SQLite."""

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.db.rows import Rows
-from ..notifications.item_queries import select_unread
+from ..notifications.inbox import select_unread
 from ..workspaces.invitations.lookup import select_open_count
 
 

@@ -41,7 +41,6 @@ from .replica import check_replica
 from .set_up import (
     check_administration,
     check_brand,
-    check_broadcasts,
     check_guards,
     check_passkeys,
     check_second_factors,
@@ -248,7 +247,6 @@ QUICK: Sequence[Check] = (
     check_guards,
     check_brand,
     check_administration,
-    check_broadcasts,
     check_keystore,
     check_private_files,
     check_first_password,

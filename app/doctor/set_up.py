@@ -13,8 +13,6 @@ from ..core.web.operation import find_misplaced_decorators
 from ..delivery.mail.templates import Templates
 from ..extension.production import MIN_KEY_BYTES, weakness
 from ..extension.settings import NAMESPACES, ComposedSettings
-from ..notifications.service import Notifications
-from ..notifications.settings import NotificationsSettings
 from .findings import Finding
 from .unread_settings import unread_names
 
@@ -58,20 +56,6 @@ def check_administration() -> Iterator[Finding]:
             " lasts until an administrator ends it. Add the column, as in AccountMixin."
         )
         yield Finding("administration", "warning", text)
-
-
-def check_broadcasts() -> Iterator[Finding]:
-    context = current_frontdesk
-    if Notifications not in context.services or service(Notifications).shared is not None:
-        return
-    if context.settings.of(NotificationsSettings).BROADCASTS == "shared":
-        text = (
-            "NOTIFICATIONS__BROADCASTS=shared has no effect, so broadcasts have an inbox row for"
-            " each recipient: the database does not assign the ids of accounts in ascending order."
-            " Remove the setting, or use integer ids without a cache, on SQLite with"
-            " sqlite_autoincrement."
-        )
-        yield Finding("broadcasts", "warning", text)
 
 
 def check_guards() -> Iterator[Finding]:

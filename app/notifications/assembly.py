@@ -18,7 +18,6 @@ from .saved import SavedDrafts, Segments, export_drafts
 from .sent import SentNotifications
 from .service import Notifications
 from .settings import NotificationsSettings
-from .shared import SharedBroadcasts, are_ids_ascending
 from .undo import InboxUndo
 
 
@@ -50,13 +49,7 @@ def assemble(context: Context) -> None:
     )
     context.add(expansions)
     context.get(Worker).tasks[EXPAND_BROADCASTS] = expansions.runner()
-    is_shared = settings.BROADCASTS == "shared" and are_ids_ascending(
-        accounts.model, context.db.engine.dialect
-    )
-    shared = SharedBroadcasts(session) if is_shared else None
-    notifications = Notifications(
-        session, accounts, outbox, context.hooks, clock, expansions, shared
-    )
+    notifications = Notifications(session, accounts, outbox, context.hooks, clock, expansions)
     context.add(notifications)
     sent = SentNotifications(session, notifications, counter)
     context.add(sent)

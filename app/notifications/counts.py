@@ -13,7 +13,7 @@ from math import ceil
 from time import monotonic
 from typing import NamedTuple
 
-from sqlalchemy import func, not_, select, union_all, update
+from sqlalchemy import func, select, update
 
 from ..core.clock import Clock
 from ..core.db.transaction import (
@@ -26,15 +26,7 @@ from ..core.db.transaction import (
 from ..core.types import JsonObject
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
-from .models import (
-    EXPANDING,
-    SUBJECT,
-    Expansion,
-    InboxItem,
-    Notification,
-    SharedBroadcast,
-    SharedItem,
-)
+from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 # The counts of notifications with more receivers are stored.
 LARGE = 1000
@@ -140,17 +132,7 @@ class NotificationCounter:
             .where(InboxItem.notification_id.in_(ids), InboxItem.is_read)
             .group_by(InboxItem.notification_id)
         )
-        shared = (
-            select(SharedBroadcast.notification_id, func.count())
-            .join(SharedItem, SharedItem.item_id == SharedBroadcast.item_id)
-            .where(SharedBroadcast.notification_id.in_(ids))
-            .where(SharedItem.is_read, not_(SharedItem.is_deleted))
-            .group_by(SharedBroadcast.notification_id)
-        )
-        reads: dict[int, int] = {}
-        for notification_id, count in self.session.execute(union_all(rows, shared)):
-            reads[notification_id] = reads.get(notification_id, 0) + int(count)
-        return reads
+        return dict(self.session.execute(rows).all())
 
     def _add_unexpanded(self, deliveries: dict[int, CountsByChannel], ids: list[int]) -> None:
         """Add the deliveries that an expansion has still to store, so that the states of a channel

@@ -28,7 +28,7 @@ from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from ..delivery.outbox.models import PENDING, STATES
 from ..delivery.worker.jobs import Interrupted, Job, JobRunner
 from .counts import NotificationCounter, StoredCounts
-from .models import EXPANDING, GIVEN_UP, SUBJECT, Expansion, Notification, SharedBroadcast
+from .models import EXPANDING, GIVEN_UP, SUBJECT, Expansion, Notification
 from .receivers import AccountRange, Audience, Receivers
 
 # The worker's name of the task. The name of a channel has no space.
@@ -128,17 +128,11 @@ class Expansions:
             self.accounts,
             Audience.from_json(row.audience, self.ids),
             AccountRange(until=row.last_id, created_until=row.last_created_at),
-            shared_through=self.session.scalar(
-                select(SharedBroadcast.through_id).where(
-                    SharedBroadcast.notification_id == row.notification_id
-                )
-            ),
         )
 
     def _store_range(self, job: Job, receivers: Receivers) -> bool:
         """Store the rows of the next range and return whether it exists."""
         session, row = self.session, job.row
-        is_shared = receivers.shared_through is not None
         with transaction(session), extended_timeout(session):
             # Lock the notification before the expansion, in the order in which a deletion locks
             # them.
@@ -146,10 +140,9 @@ class Expansions:
             progress = self._progress(job)
             part, position = self._next_range(receivers, progress.position)
             if part is None:
-                self._finish(row, None if is_shared else progress.stored)
+                self._finish(row, progress.stored)
                 return False
-            # The request has stored the inbox rows of a shared broadcast.
-            stored = 0 if is_shared else part.fill_inbox(row.notification_id)
+            stored = part.fill_inbox(row.notification_id)
             if row.outgoing_id is not None:
                 targets = part.targets(row.notification_id)
                 self.outbox.add_targets(row.outgoing_id, targets, row.channels)
@@ -189,17 +182,14 @@ class Expansions:
             return None, position
         return replace(receivers, within=replace(within, until=end)), str(serialize_id(end))
 
-    def _finish(self, row: Row[Any], stored: int | None) -> None:
-        """End the expansion. `stored` is the number of stored inbox rows; None keeps the number of
-        receivers."""
+    def _finish(self, row: Row[Any], stored: int) -> None:
+        """End the expansion, which has stored so many inbox rows."""
         execute_bulk(self.session, delete(Expansion).where(Expansion.id == row.id))
-        values = {"id": Notification.id} if stored is None else {"receivers": stored}
-        receivers = self.session.scalar(
+        execute_bulk(
+            self.session,
             update(Notification)
             .where(Notification.id == row.notification_id)
-            .values(values)
-            .returning(Notification.receivers)
-            .execution_options(synchronize_session=False)
+            .values(receivers=stored),
         )
         # The counts include the receivers without an address, which the sender could not know.
-        self.counter.recount(StoredCounts(row.notification_id, receivers or 0, None, None))
+        self.counter.recount(StoredCounts(row.notification_id, stored, None, None))

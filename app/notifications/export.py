@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from sqlalchemy import literal, select
+from sqlalchemy import select
 
 from ..core.data_export import DataSubject, ExportQuery, ExportReader
 from ..core.types import AccountKey
 from ..delivery.personal import fill_rows
-from .item_queries import select_items
 from .models import InboxItem, Notification
 from .personal import PersonalFields
 
@@ -22,16 +21,16 @@ def export_notifications(
 
 
 def _inbox(account_id: AccountKey) -> ExportQuery:
-    items = select_items(literal(account_id, InboxItem.receiver_id.type))
-    return select(
-        items.c.id,
-        items.c.is_read,
+    items = select(
+        InboxItem.id,
+        InboxItem.is_read,
         Notification.title,
         Notification.message,
         Notification.notification_type,
         Notification.created_at,
         Notification.is_personal,
-    ).join(Notification, Notification.id == items.c.notification_id)
+    ).join(Notification, Notification.id == InboxItem.notification_id)
+    return items.where(InboxItem.receiver_id == account_id)
 
 
 def _sent(account_id: AccountKey) -> ExportQuery:

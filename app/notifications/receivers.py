@@ -103,8 +103,6 @@ class Receivers:
     accounts: Accounts
     audience: Audience
     within: AccountRange | None = None
-    # Accounts up to this id receive the notification without an inbox row.
-    shared_through: Any = None
 
     @property
     def account_model(self) -> AccountModel:
@@ -158,8 +156,6 @@ class Receivers:
     def fill_inbox(self, notification_id: int) -> int:
         """Insert an unread row for each receiver and return how many there are."""
         rows = select(literal(notification_id), self.account_model.id, literal(False))
-        if self.shared_through is not None:
-            rows = rows.where(self.account_model.id > self.shared_through)
         statement = insert(cast(Table, InboxItem.__table__)).from_select(
             ["notification_id", "receiver_id", "is_read"], self._filter(rows)
         )
@@ -174,12 +170,6 @@ class Receivers:
         account = self.account_model
         if notification_id is None:
             return self._filter(select(account.id))
-        if self.shared_through is not None:
-            row = select(InboxItem.id).where(
-                InboxItem.notification_id == notification_id, InboxItem.receiver_id == account.id
-            )
-            is_receiver = or_(account.id <= self.shared_through, row.exists())
-            return self._filter(select(account.id)).where(is_receiver)
         receivers = (
             select(InboxItem.receiver_id)
             .join(account, account.id == InboxItem.receiver_id)

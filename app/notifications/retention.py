@@ -7,23 +7,14 @@ transaction.
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 
 from ..core.clock import Clock
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, execute_bulk, transaction
 from ..delivery.message import Subject
 from ..delivery.outbox.deletion import delete_deliveries, delete_messages, has_pending
-from .models import (
-    ACCOUNT_SCOPE,
-    EXPANDING,
-    SUBJECT,
-    Expansion,
-    InboxItem,
-    Notification,
-    SharedBroadcast,
-    SharedItem,
-)
+from .models import ACCOUNT_SCOPE, EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 BATCH_ROWS = 5_000
 BATCH_NOTIFICATIONS = 100
@@ -67,25 +58,10 @@ class NotificationRetention:
         return deleted
 
     def _delete(self, notification_id: int, batch: int) -> None:
-        self._hide_shared(notification_id)
         subject = Subject(SUBJECT, notification_id)
         is_copy = InboxItem.notification_id == notification_id
         delete_in_batches(self.session, InboxItem, is_copy, batch=batch)
-        item_id = select(SharedBroadcast.item_id)
-        is_state = SharedItem.item_id.in_(
-            item_id.where(SharedBroadcast.notification_id == notification_id)
-        )
-        delete_in_batches(
-            self.session, SharedItem, is_state, batch=batch, key=SharedItem.receiver_id
-        )
         delete_deliveries(self.session, subject, batch)
         with transaction(self.session) as session:
             execute_bulk(session, delete(Notification).where(Notification.id == notification_id))
             delete_messages(session, subject)
-
-    def _hide_shared(self, notification_id: int) -> None:
-        """Remove a shared broadcast from all inboxes. Without the states, which are deleted first,
-        it would be unread, also for accounts that have deleted it."""
-        shared = update(SharedBroadcast).where(SharedBroadcast.notification_id == notification_id)
-        with transaction(self.session) as session:
-            execute_bulk(session, shared.values(through_id=0))

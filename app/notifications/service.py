@@ -32,7 +32,6 @@ from .expansions import Expansions
 from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, SYSTEM, Notification
 from .receivers import Audience, Receivers
 from .schemas import CHANNEL, CHANNELS, INAPP, NotificationCreate
-from .shared import SharedBroadcasts
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,6 @@ class Notifications:
     hooks: Hooks
     clock: Clock
     expansions: Expansions
-    # Stores broadcasts to all accounts without a row for each; None with BROADCASTS=rows.
-    shared: SharedBroadcasts | None
 
     def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> SendResult:
         """Send to an audience, to accounts or their ids, each once, or to all accounts (None)."""
@@ -153,21 +150,17 @@ class Notifications:
             context=draft.context,
             is_personal=draft.is_personal,
         )
-        share = self.shared and self.shared.measure(receivers) if INAPP in names else None
-        count = share.receivers if share else receivers.count()
+        count = receivers.count()
         channels = [name for name in names if name != INAPP]
         if INAPP not in names:
             # Without a stored notification, a worker has nothing to expand.
             targets = receivers.targets(None)
             return SendResult(None, self.outbox.put(message, targets, channels, None, count))
         notification = self._store(draft, names, count)
-        if share:
-            receivers = share.store(notification)
-        if count > self.expansions.inline_receivers and (channels or not share):
+        if count > self.expansions.inline_receivers:
             deliveries = self.expansions.add(notification, receivers, message, channels)
         else:
-            if not share:
-                notification.receivers = receivers.fill_inbox(notification.id)
+            notification.receivers = receivers.fill_inbox(notification.id)
             targets, subject = receivers.targets(notification.id), Subject(SUBJECT, notification.id)
             deliveries = self.outbox.put(message, targets, channels, subject, count)
         if is_large(notification.receivers):

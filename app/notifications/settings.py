@@ -1,5 +1,3 @@
-from typing import Literal
-
 from pydantic import Field, PositiveInt
 
 from ..delivery.settings import DeliverySettings
@@ -17,9 +15,4 @@ class NotificationsSettings(DeliverySettings):
         default=10_000,
         description="Maximum number of recipients that the request itself stores. Workers store"
         " the recipients of larger broadcasts.",
-    )
-    BROADCASTS: Literal["rows", "shared"] = Field(
-        default="rows",
-        description="How a notification to all accounts is stored: with an inbox row for each"
-        " recipient (`rows`), or once (`shared`). `shared` needs ascending account ids.",
     )

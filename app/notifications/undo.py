@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, literal, select
+from sqlalchemy import ColumnElement, select
 
 from ..auth.errors import InvalidProof
 from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..core.db.account_ids import serialize_id
 from ..core.db.base import UtcDateTime
 from ..core.db.transaction import AnySession, insert_new, lock_or_raise, transaction
-from ..core.types import AccountKey, Values
+from ..core.types import AccountKey
 from .errors import AlreadyRestored, NotificationNotFound, NotRestorable
 from .inbox import Inbox, Item
-from .item_queries import select_items
 from .models import InboxItem, Notification
 
 SUBJECT_KIND = "inbox-item"
@@ -34,9 +33,8 @@ class InboxUndo:
 
     def create_token(self, receiver_id: AccountKey, item_id: int) -> str | None:
         """Return the signed row of an item before its deletion; None if it does not exist."""
-        receiver = literal(receiver_id, InboxItem.receiver_id.type)
-        items = select_items(receiver, lambda each: each == item_id)
-        row = self.session.execute(select(items)).one_or_none()
+        own = (InboxItem.receiver_id == receiver_id, InboxItem.id == item_id)
+        row = self.session.execute(select(InboxItem.__table__).where(*own)).one_or_none()
         if row is None:
             return None
         columns = {name: _to_json(value) for name, value in row._mapping.items()}
@@ -60,15 +58,9 @@ class InboxUndo:
             # The sender may have deleted the notification, or may delete it at the same time.
             sent = Notification.id == values["notification_id"]
             lock_or_raise(session, Notification, sent, NotificationNotFound)
-            if not self._restore(values):
+            if insert_new(session, InboxItem, **values) is None:
                 raise AlreadyRestored
             return self.inbox.get(receiver_id, values["id"])
-
-    def _restore(self, values: Values) -> bool:
-        shared, item_id = self.inbox.shared, values["id"]
-        if shared.is_shared(item_id):
-            return shared.restore(values["receiver_id"], item_id, values["is_read"])
-        return insert_new(self.session, InboxItem, **values) is not None
 
 
 def _to_json(value: object) -> Any:

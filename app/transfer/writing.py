@@ -13,7 +13,6 @@ from ..auth.idp.identities import DEFAULT
 from ..auth.idp.models import Identity
 from ..core.context import report_action
 from ..core.types import JsonObject
-from ..notifications.shared_items import SharedItems
 from ..profiles.models import Profile
 from ..workspaces.models import Member, Workspace
 from .account import ImportedIdentity, ImportedMembership
@@ -37,8 +36,6 @@ class AccountWriter:
         session, now = self.accounts.session, self.accounts.clock.now()
         workspaces = self.workspaces([item for checked in new for item in checked.memberships])
         ids = self._insert([self._values(checked, workspaces) for checked in new])
-        if given := [checked.id for checked in new if isinstance(checked.id, int)]:
-            SharedItems(session, self.accounts.model).hide_past(given)
         rows: dict[Any, list[JsonObject]] = {Member: [], Identity: [], Profile: []}
         for checked, account_id in zip(new, ids, strict=True):
             for membership in checked.memberships:

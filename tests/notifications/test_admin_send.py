@@ -274,6 +274,16 @@ def test_only_one_concurrent_deletion_succeeds(admin: Api, ada: Person) -> None:
     assert run_concurrently(*[delete] * 6) == [200] + [404] * 5
 
 
+def test_marks_and_a_deletion_race_without_errors(admin: Api, ada: Person, bob: Person) -> None:
+    for _ in range(5):
+        sent = admin.post(PATH, 201, json=body()).json
+        path = f"/notifications/{sent['id']}/mark?status=true"
+        readers = [request(each.api(), "PATCH", path) for each in (ada, bob) for _ in range(2)]
+        delete = request(admin, "DELETE", f"{PATH}/{sent['id']}")
+        assert set(run_concurrently(*readers, delete)) <= {200, 404}
+        assert ada.api().get("/notifications").json == bob.api().get("/notifications").json == []
+
+
 def test_read_items_are_counted(admin: Api, ada: Person) -> None:
     sent = admin.post(PATH, 201, json=body()).json
     ada.api().patch(f"/notifications/{sent['id']}/mark")

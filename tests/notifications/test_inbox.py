@@ -273,14 +273,14 @@ def test_pages_before_and_after_an_item(
     ]
     with app.app_context():
         service = app.extensions["frontdesk"].services[Inbox]
-        below = service.older(ada.id, listed[1], limit=2, is_read=is_read)
+        below = service.page(ada.id, before=listed[1], limit=2, is_read=is_read)
         assert [item["id"] for item in below] == listed[2:4]
-        above = service.newer(ada.id, listed[2], limit=9, is_read=is_read)
+        above = service.page(ada.id, after=listed[2], limit=9, is_read=is_read)
         assert [item["id"] for item in above] == listed[:2]
         service.delete(ada.id, listed[1])
-        again = service.older(ada.id, listed[1], limit=2, is_read=is_read)
+        again = service.page(ada.id, before=listed[1], limit=2, is_read=is_read)
         assert [item["id"] for item in again] == listed[2:4]
     with noted_queries(app) as noted, app.app_context():
-        service.older(ada.id, listed[2], limit=2, is_read=is_read)
+        service.page(ada.id, before=listed[2], limit=2, is_read=is_read)
     (statement,) = noted
     assert "frontdesk_inbox.id < " in statement

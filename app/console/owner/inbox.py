@@ -130,7 +130,7 @@ def new_items(query: NewItemsQuery.Input) -> Response:
 
 @reads_replica
 def _newer(account_id: AccountKey, after: int, is_read: bool | None) -> list[Item]:
-    return service(Inbox).newer(account_id, after, limit=PER_PAGE + 1, is_read=is_read)
+    return service(Inbox).page(account_id, after=after, limit=PER_PAGE + 1, is_read=is_read)
 
 
 @active_account_required
@@ -147,12 +147,10 @@ def _item_fragment(item: Item) -> Response:
 @reads_replica
 def _list_context(query: InboxQuery.Input) -> JsonObject:
     """Return the messages of a page. One more is read to find out whether a next page exists."""
-    inbox, me, before = service(Inbox), caller().account.id, query["before"]
-    is_read, limit = _READ_FILTERS[query["show"]], PER_PAGE + 1
-    if before is None:
-        found = inbox.page(me, offset=0, limit=limit, is_read=is_read)
-    else:
-        found = inbox.older(me, before, limit=limit, is_read=is_read)
+    before, is_read = query["before"], _READ_FILTERS[query["show"]]
+    found = service(Inbox).page(
+        caller().account.id, before=before, limit=PER_PAGE + 1, is_read=is_read
+    )
     items = found[:PER_PAGE]
     return {
         "items": items,

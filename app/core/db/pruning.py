@@ -22,23 +22,20 @@ def delete_in_batches(
     *conditions: ColumnElement[bool],
     batch: int,
     order_by: Any = None,
-    key: Any = None,
     after_batch: Callable[[int], object] | None = None,
 ) -> int:
     """Delete matching rows in short transactions, so that no lock is held for long.
 
-    Return how many were deleted. The `key`, by default the `id`, is unique among the matching rows.
-    `after_batch` is called within the transaction of each batch.
+    Return how many were deleted. `after_batch` is called within the transaction of each batch.
     """
-    key = model.id if key is None else key
-    chosen = select(key).where(*conditions).limit(batch)
+    chosen = select(model.id).where(*conditions).limit(batch)
     if order_by is not None:
         chosen = chosen.order_by(order_by)
     total = 0
     while True:
         with transaction(session):
             # The conditions again: a row may have changed since the inner SELECT found it.
-            deleted = delete_rows(session, model, key.in_(chosen), *conditions)
+            deleted = delete_rows(session, model, model.id.in_(chosen), *conditions)
             if deleted and after_batch is not None:
                 after_batch(deleted)
         total += deleted
