@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api cli hooks records snippets docs screens texts
+.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api cli hooks records snippets docs screens texts release
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,5 +87,8 @@ docs: ## Build the documentation as a site, in build/docs; a warning is an error
 screens: ## Update the documentation's screenshots, with Chromium
 	$(TOOL) scripts.screens
 
-texts: ## Extract the texts for translators and update translations (ARGS=de adds a language)
+texts: ## Extract the texts for translators, update translations and show what they lack (ARGS=de adds a language)
 	$(TOOL) scripts.texts $(ARGS)
+
+release: ## Check that the translations are complete, and build dist/flask_frontdesk-….whl
+	$(TOOL) scripts.release

@@ -23,7 +23,7 @@ from app.core.translations import BUILT_IN
 from app.extension.actions import PACKAGES
 
 from .environment import ROOT
-from .translations import errors
+from .translations import incomplete, malformed
 
 _KEYWORDS: dict[str, Any] = {
     "_": None,
@@ -72,10 +72,12 @@ def main() -> None:
                 )
                 path.write_bytes(_write(catalog))
         for path in sorted(BUILT_IN.glob(f"*/LC_MESSAGES/{domain}.po")):
-            updated = update(path.read_bytes(), template, path.parts[-3])
+            updated = update(path.read_bytes(), template, language := path.parts[-3])
             path.write_bytes(updated)
-            for error in errors(updated, template, path.parts[-3]):
-                print(f"{path.relative_to(ROOT)}: {error}")
+            untranslated = incomplete(updated, template, language)
+            print(f"{language}/{domain}: texts to translate: {len(untranslated)}")
+            for error in (*untranslated, *malformed(updated, language)):
+                print(f"  {error}")
 
 
 def template_path(domain: str) -> Path:

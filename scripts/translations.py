@@ -1,4 +1,5 @@
-"""Checks the translations: each has every text, without doubt, with the values of the original."""
+"""Checks the translations: which texts they lack, and which differ from the English text in values,
+markup or plural forms."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ def languages(folder: Path = BUILT_IN) -> list[str]:
     return sorted({path.parts[-3] for path in shipped(folder)})
 
 
-def errors(po: bytes, template: bytes, language: str) -> list[str]:
-    """Return what is wrong with a translation, one line for each text."""
+def incomplete(po: bytes, template: bytes, language: str) -> list[str]:
+    """Return the texts that a translation lacks, one line for each: they are shown in English."""
     catalog = read_po(BytesIO(po), locale=language)
     found = []
     known = set()
@@ -36,27 +37,31 @@ def errors(po: bytes, template: bytes, language: str) -> list[str]:
             continue
         known.add((original.id, original.context))
         message = catalog.get(original.id, original.context)
-        for error in _errors_of(message, original, catalog):
-            found.append(f"{error}: {_shown(original)}")
+        if message is None:
+            found.append(f"missing, run `make texts`: {_shown(original)}")
+        elif not all(_forms(message)):
+            found.append(f"not translated: {_shown(original)}")
+        elif message.fuzzy:
+            found.append(f"fuzzy: {_shown(original)}")
     unknown = [each for each in catalog if each.id and (each.id, each.context) not in known]
     return [*found, *(f"not in the template, run `make texts`: {_shown(each)}" for each in unknown)]
 
 
-def _errors_of(message: Message | None, original: Message, catalog: Catalog) -> Iterator[str]:
-    if message is None:
-        yield "missing, run `make texts`"
-        return
-    text = message.string or ""
-    forms = [text] if isinstance(text, str) else list(text)
-    if not all(forms):
-        yield "not translated"
-        return
-    if message.fuzzy:
-        yield "fuzzy"
-    is_plural = not isinstance(original.id, str)
+def malformed(po: bytes, language: str) -> list[str]:
+    """Return the translated texts that differ from the English text in more than the words."""
+    catalog = read_po(BytesIO(po), locale=language)
+    translated = [each for each in catalog if each.id and not each.fuzzy and all(_forms(each))]
+    return [
+        f"{error}: {_shown(each)}" for each in translated for error in _errors_of(each, catalog)
+    ]
+
+
+def _errors_of(message: Message, catalog: Catalog) -> Iterator[str]:
+    forms = _forms(message)
+    is_plural = not isinstance(message.id, str)
     if is_plural and len(forms) != catalog.num_plurals:
         yield f"{len(forms)} plural forms instead of {catalog.num_plurals}"
-    expected = original.id if isinstance(original.id, str) else original.id[-1]
+    expected = message.id if isinstance(message.id, str) else message.id[-1]
     for form in forms:
         names, wanted = sorted(_PLACEHOLDER.findall(form)), sorted(_PLACEHOLDER.findall(expected))
         if is_plural:
@@ -69,6 +74,11 @@ def _errors_of(message: Message | None, original: Message, catalog: Catalog) -> 
             yield "has other spaces at its ends"
     if is_plural and all(_COUNT not in form for form in forms):
         yield f"has no form with {_COUNT}"
+
+
+def _forms(message: Message) -> list[str]:
+    text = message.string or ""
+    return [text] if isinstance(text, str) else list(text)
 
 
 def _ends(text: str) -> tuple[bool, bool]:

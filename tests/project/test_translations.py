@@ -1,9 +1,11 @@
-"""Shipped translations are complete, and templates show no text that translators do not see."""
+"""Translations differ from the English texts only in words, a release has all of them, and
+templates show no text that translators do not see."""
 
 from __future__ import annotations
 
 import re
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog
@@ -12,8 +14,9 @@ from jinja2 import Environment, nodes
 
 from app.core.process.folders import templates_folder
 from app.core.translations import BUILT_IN
-from scripts.texts import DOMAINS, template_path, translation_path, update
-from scripts.translations import errors, languages
+from scripts import release
+from scripts.texts import update
+from scripts.translations import incomplete, languages, malformed
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TAG = re.compile(r"<!--.*?-->|<(style|script|svg)\b.*?</\1>|<[^>]*>", re.DOTALL)
@@ -33,17 +36,10 @@ TEMPLATES = sorted(
 )
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
-def test_shipped_translations_are_complete(domain: str) -> None:
-    template = template_path(domain).read_bytes()
-    found = []
-    for language in languages():
-        path = translation_path(domain, language)
-        if not path.exists():
-            found.append(f"{language}: {domain}.po is missing")
-            continue
-        found += [f"{language}: {each}" for each in errors(path.read_bytes(), template, language)]
-    assert not found, "\n".join(found)
+@pytest.mark.parametrize("language", languages())
+def test_shipped_translations_are_well_formed(language: str) -> None:
+    for path in (BUILT_IN / language).rglob("*.po"):
+        assert not malformed(path.read_bytes(), language), path
 
 
 def test_pages_and_emails_have_the_same_languages() -> None:
@@ -76,42 +72,90 @@ def _translated() -> Catalog:
 
 
 def test_complete_translation_has_no_errors() -> None:
-    assert errors(_po(_translated()), _template(), "ar") == []
+    po = _po(_translated())
+    assert (incomplete(po, _template(), "ar"), malformed(po, "ar")) == ([], [])
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "not translated"),
         ("مرحبا", "has no values instead of {name}"),
         ("مرحبا {nombre}", "has {nombre} instead of {name}"),
         ("<b>مرحبا</b> {name}", "has other markup"),
         ("مرحبا {name} ", "has other spaces at its ends"),
     ],
 )
-def test_wrong_text_is_an_error(text: str, expected: str) -> None:
+def test_wrong_text_is_malformed(text: str, expected: str) -> None:
     catalog = _translated()
     catalog["Hello {name}"].string = text
-    assert errors(_po(catalog), _template(), "ar") == [f"{expected}: 'Hello {{name}}'"]
+    assert malformed(_po(catalog), "ar") == [f"{expected}: 'Hello {{name}}'"]
 
 
-def test_missing_fuzzy_and_removed_texts_are_errors() -> None:
+def test_untranslated_fuzzy_missing_and_removed_texts_are_incomplete() -> None:
     catalog = _translated()
     catalog["Hello {name}"].flags.add("fuzzy")
+    catalog["One day"].string = ("{name}", "{n} {name}")
     catalog.delete("Open", "button")
     catalog.add("Removed", "x")
-    assert errors(_po(catalog), _template(), "ar") == [
+    assert incomplete(_po(catalog), _template(), "ar") == [
         "fuzzy: 'Hello {name}'",
+        "not translated: '{n} days of {name}'",
         "missing, run `make texts`: button: 'Open'",
         "not in the template, run `make texts`: 'Removed'",
     ]
 
 
-def test_missing_plural_forms_are_errors() -> None:
+def test_translation_without_a_new_text_is_well_formed() -> None:
     catalog = _translated()
-    catalog["One day"].string = ("{name}", "{n} {name}")
-    [error] = errors(_po(catalog), _template(), "ar")
-    assert error == "not translated: '{n} days of {name}'"
+    catalog.add("A new text with {name}")
+    assert malformed(_po(catalog), "ar") == []
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ...]]:
+    """Return the tools that a release of a small catalog runs."""
+    ran: list[tuple[str, ...]] = []
+    monkeypatch.setattr(release, "run", lambda *command: ran.append(command))
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    monkeypatch.setattr(release, "BUILT_IN", tmp_path)
+    monkeypatch.setattr(release, "LANGUAGES", ("ar",))
+    monkeypatch.setattr(release, "DOMAINS", ("console",))
+    monkeypatch.setattr(release, "extract", lambda _domain: _template())
+    return ran
+
+
+def _write_arabic(folder: Path, catalog: Catalog) -> None:
+    path = folder / "ar" / "LC_MESSAGES" / "console.po"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(_po(catalog))
+
+
+def test_release_with_complete_translations_is_built(
+    builds: list[tuple[str, ...]], tmp_path: Path
+) -> None:
+    _write_arabic(tmp_path, _translated())
+    release.main()
+    assert [command[0] for command in builds] == ["build", "twine"]
+
+
+@pytest.mark.parametrize("text", ["", "مرحبا"])
+def test_release_with_an_incomplete_or_malformed_translation_is_not_built(
+    text: str, builds: list[tuple[str, ...]], tmp_path: Path
+) -> None:
+    catalog = _translated()
+    catalog["Hello {name}"].string = text
+    _write_arabic(tmp_path, catalog)
+    with pytest.raises(SystemExit, match="Errors in the translations: 1"):
+        release.main()
+    assert not builds
+
+
+def test_release_without_a_language_is_not_built(
+    builds: list[tuple[str, ...]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="make texts"):
+        release.main()
+    assert (capsys.readouterr().out, builds) == ("ar/console: missing\n", [])
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
