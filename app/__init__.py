@@ -27,7 +27,7 @@ _HOMES = {
     "EmailTaken": "accounts.errors",
     "EnrolmentRequired": "auth.mfa.errors",
     "FreshSignInRequired": "auth.errors",
-    "Frontdesk": "extension.frontdesk",
+    "Frontdesk": "frontdesk",
     "HeaderResolver": "workspaces.resolvers",
     "IdpUserInfo": "auth.idp.service",
     "InactiveAccount": "auth.errors",

@@ -53,12 +53,12 @@ from .core.web.responses import polled as polled
 from .delivery.mail.brand import BrandSettings as BrandSettings
 from .extension.authenticators import AppSetup as AppSetup
 from .extension.authenticators import CallerAuthenticators as CallerAuthenticators
-from .extension.frontdesk import Frontdesk as Frontdesk
 from .extension.options import Parts as Parts
 from .extension.options import Schemas as Schemas
 from .extension.own_sessions import CallerSessions as CallerSessions
 from .extension.settings import ComposedSettings as ComposedSettings
 from .factory import create_app as create_app
+from .frontdesk import Frontdesk as Frontdesk
 from .notifications.errors import NoChannels as NoChannels
 from .notifications.errors import SenderRequired as SenderRequired
 from .notifications.errors import UnknownReceivers as UnknownReceivers

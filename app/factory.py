@@ -31,10 +31,10 @@ from .core.types import SignalOptions
 from .core.web.application import Application, warn_of_proxies
 from .core.web.problems import handlers
 from .core.web.request_data import MAX_BODY
-from .extension.frontdesk import Frontdesk
 from .extension.options import NO_PARTS, Parts
 from .extension.settings import ServiceSettings
 from .extension.sources import service_settings
+from .frontdesk import Frontdesk
 from .tasks.settings import TasksSettings
 
 

@@ -1,21 +1,21 @@
 import logging
 
 from ..core.context import Context
+from ..core.data_export import DataExporter
 from .breaches import Breaches
 from .details import Details
 from .errors import AccountModelMissing
 from .notes import AccountNotes, export_notes
 from .password_rules import PasswordRules
 from .passwords import Passwords
-from .search import AccountFinder
-from .service import Accounts
+from .search import AccountFinder, NameSource
+from .service import Accounts, Reclaimer
 from .settings import AccountSettings
 
 log = logging.getLogger(__name__)
 
 
 def assemble(context: Context) -> None:
-    context.contributions.commands += ["accounts", "frontdesk"]
     model = context.tables.account_model
     if model is None:
         context.mark_unavailable(AccountModelMissing)
@@ -40,16 +40,16 @@ def assemble(context: Context) -> None:
         passwords,
         context.clock,
         settings.ACTIVE_STATUSES,
-        tuple(context.contributions.reclaimers),
+        context.contributions(Reclaimer),
         # Sessions must end when their account becomes inactive.
         revokes_tokens_of_inactive=settings.keeps_sessions,
     )
     context.add(accounts)
     context.add(Details(context.session, accounts))
     context.add(AccountNotes(context.session, model, context.clock))
-    context.contributions.exporters.append(export_notes)
+    context.contribute(DataExporter(export_notes))
     context.add(
         AccountFinder(
-            context.session, model, context.tables.account_ids, context.contributions.names
+            context.session, model, context.tables.account_ids, context.contributions(NameSource)
         )
     )

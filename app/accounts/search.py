@@ -149,6 +149,14 @@ def read_counted(session: AnySession, counted: CTE, ids: SelectBase) -> tuple[in
     return rows[0].total, [row.id for row in rows if row.id is not None]
 
 
+class NameSource(NamedTuple):
+    """A table with the names of accounts."""
+
+    # Called with the viewer, or with None to search all names. Returns None if the application
+    # does not have the table.
+    find: Callable[[AccountLike | None], SearchedNames | None]
+
+
 @dataclass(eq=False)
 class AccountFinder:
     """Turns a search into conditions that indexes serve."""
@@ -156,8 +164,7 @@ class AccountFinder:
     session: AnySession
     model: AccountModel
     id_kind: IdKind
-    # Called with the viewer. Each returns None if the application does not have the table.
-    names: Sequence[Callable[[AccountLike | None], SearchedNames | None]]
+    names: Sequence[NameSource]
     _has_index: bool = field(default=False, init=False)
 
     def find(
@@ -184,7 +191,7 @@ class AccountFinder:
         own = [*found.email(self.model.email, text)]
         if by_phone and (digits := _digits(text)):
             own.append(found.phone(self.model.phone, digits))
-        tables = [names for name in self.names if (names := name(viewer)) is not None]
+        tables = [names for source in self.names if (names := source.find(viewer)) is not None]
         by_name = [
             _Arm(table.account_id, and_(condition, table.condition))
             for table in tables

@@ -1,4 +1,4 @@
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, NamedTuple, cast
 
@@ -8,7 +8,7 @@ from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
 
 from ..core.clock import Clock
-from ..core.context import Reclaimer, report_action
+from ..core.context import report_action
 from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
 from ..core.types import AccountModel
 from .actions import (
@@ -54,6 +54,13 @@ def state_of(account: AccountLike) -> SignInState:
         # An application's own column may store no offset.
         moment = moment.replace(tzinfo=UTC)
     return SignInState(account.password_hash, moment)
+
+
+class Reclaimer(NamedTuple):
+    """Called when the owner of an email address reclaims an account that someone else created."""
+
+    # Removes the credentials that were set up since a time, or all of them.
+    remove: Callable[[AnySession, AccountLike, datetime | None], object]
 
 
 class Accounts(Generic[A]):
@@ -194,8 +201,8 @@ class Accounts(Generic[A]):
         the owner controlled the account."""
         account.password_hash = None
         self.end_tokens(account)
-        for remove in self.reclaimers:
-            remove(self.session, account, since)
+        for reclaimer in self.reclaimers:
+            reclaimer.remove(self.session, account, since)
         report_action(self.session, PASSWORD_REMOVED, account_id=account.id)
         self.session.flush()
         if not self.is_email_verified(account):

@@ -14,8 +14,8 @@ from sqlalchemy import ColumnElement, Engine, Select, TextClause, select, tuple_
 from ..core.actions import Action
 from ..core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
 from ..core.clock import Clock
-from ..core.context import Context
-from ..core.data_export import DataSubject, ExportReader
+from ..core.context import Context, Pruner
+from ..core.data_export import DataExporter, DataSubject, ExportReader
 from ..core.db.account_ids import MAX_ID
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, is_in_use, release
@@ -232,10 +232,10 @@ class RecordRetention:
 
 
 def assemble(context: Context) -> None:
-    context.contributions.exporters += [export_events, export_saved_filters]
+    context.contribute(DataExporter(export_events), DataExporter(export_saved_filters))
     context.add(SavedFilters(context.session))
     context.add(Records(context.session, context.actions.catalogue, context.clock))
     settings = context.settings.of(AuditSettings)
     retention = RecordRetention(context.session, context.clock, settings)
     context.add(retention)
-    context.contributions.pruners["events"] = retention.prune
+    context.contribute(Pruner("events", retention.prune))

@@ -8,13 +8,14 @@ from ..accounts.actions import EMAIL_CHANGED
 from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
-from ..core.context import Context
+from ..core.context import Context, Pruner
+from ..core.data_export import DataExporter
 from ..core.extras import missing_extra
 from ..delivery.mail.one_off import OneOffMail, OwnerMail
 from ..delivery.mail.templates import Templates
 from .email_change.proofs import EmailChangeProofs
 from .email_change.service import EmailChangeNotices, EmailChangeRules, EmailChanges
-from .email_change.undo import EmailChangeUndo
+from .email_change.undo import EmailChangeUndo, EmailUndoStep
 from .errors import IdpDisabled
 from .export import export_sign_in_data
 from .features import FactorFeature
@@ -37,7 +38,7 @@ def assemble_proofs(context: Context) -> None:
     """Add the services that check and rate-limit proofs, before the services that sign in."""
     auth = context.settings.of(AuthSettings)
     _check(auth, context.settings.core.PUBLIC_URL)
-    context.contributions.exporters.append(export_sign_in_data)
+    context.contribute(DataExporter(export_sign_in_data))
     context.add(Failures(context.keystore, auth))
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     context.add(OwnerMail(one_off_mail, sends_notices=auth.SECURITY_MAILS))
@@ -51,10 +52,12 @@ def assemble(context: Context) -> None:
     reset_limits = context.get(FactorFeature).reset_limits if auth.keeps_authenticators else None
     context.add(AccountUnlock(context.session, context.get(Failures), reset_limits))
     _assemble_mailed_proofs(context, auth)
-    context.contributions.pruners["email_changes"] = context.get(EmailChanges).prune
-    # The defaults of every report; an enabled feature sets its own, before or after this.
-    for name in ("sessions", "second_factors"):
-        context.contributions.pruners.setdefault(name, lambda: 0)
+    context.contribute(Pruner("email_changes", context.get(EmailChanges).prune))
+    # Both are in every report, also of an application without the feature.
+    if not (auth.keeps_sessions or auth.keeps_cookies):
+        context.contribute(Pruner("sessions", lambda: 0))
+    if not auth.keeps_authenticators:
+        context.contribute(Pruner("second_factors", lambda: 0))
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, auth)
     else:
@@ -129,7 +132,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
             change_proofs,
             identities,
             recovery,
-            context.contributions.email_undo_steps,
+            context.contributions(EmailUndoStep),
         )
     )
     context.actions.on(EMAIL_CHANGED.name, lambda account, _: changes.end_all(account))

@@ -6,7 +6,7 @@ import click
 
 from ..auth.mfa.reencryption import Reencryption
 from ..console.first_run.first_root import FirstRoot, RootExists
-from ..core.context import current_frontdesk, find_context, service
+from ..core.context import Pruner, current_frontdesk, find_context, service
 from ..core.db.search_indexes import create_search_indexes
 from ..core.keystore import DatabaseKeystore
 from ..doctor.checks import CHECKS, findings
@@ -67,11 +67,12 @@ def prune() -> None:
     Examples:
       flask frontdesk prune
     """
-    pruners = {"keystore_entries": _prune_keystore, **current_frontdesk.contributions.pruners}
+    pruners = [Pruner("keystore_entries", _prune_keystore)]
+    pruners += current_frontdesk.contributions(Pruner)
     report = {}
     with progress("Pruning", lambda: len(pruners)) as advance:
-        for name, delete_expired in pruners.items():
-            report[name] = delete_expired()
+        for pruner in pruners:
+            report[pruner.name] = pruner.prune()
             advance(1)
     print_record(report)
 

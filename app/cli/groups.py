@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask_sqlalchemy import SQLAlchemy
 
+    from ..core.context import Context
+
 
 class LazyGroup(click.Group):
     """Load a group of commands when one of its commands is called or listed."""
@@ -47,6 +49,8 @@ HELP = {
     "profiles": "Delete unused profile pictures.",
     "workspaces": "Create workspaces and manage their members.",
 }
+# Groups that an application without an account model has.
+WITHOUT_ACCOUNTS = ("accounts", "frontdesk", "mail")
 # `transfer` adds its commands to the group of `accounts`, and `partitions` to that of `frontdesk`.
 _MODULES = {"accounts": "transfer", "frontdesk": "partitions"}
 
@@ -57,6 +61,14 @@ def lazy_group(name: str) -> LazyGroup:
         return group
 
     return LazyGroup(name, HELP[name], load)
+
+
+def add_commands(context: Context) -> None:
+    """Add the groups of the features that the application has. Its own groups take precedence."""
+    has_accounts = context.tables.account_model is not None
+    for name in HELP if has_accounts else WITHOUT_ACCOUNTS:
+        if name not in context.app.cli.commands:
+            context.app.cli.add_command(lazy_group(name))
 
 
 def migrations(app: Flask, db: SQLAlchemy) -> LazyGroup:

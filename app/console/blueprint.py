@@ -11,13 +11,14 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 from ..administration.assembly import assemble as administration
 from ..auth.settings import AuthSettings
-from ..core.context import EXTENSION, Context, service
+from ..core.context import EXTENSION, Context, WhenServing, service
 from ..core.errors import Problem, SetupError
 from ..core.types import SignalOptions
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import SAFE_METHODS, Operation, View, operation
-from ..core.web.pages import protect_page
-from .host_pages import HostConsole, add_host_pages
+from ..core.web.pages import StartPage, protect_page
+from ..extension.console_pages import HostConsole, PageRenderer
+from .host_pages import add_host_pages
 from .resources import ConsoleResources
 from .routes import ROUTES
 
@@ -63,9 +64,12 @@ class Console(Blueprint):
         add_email_paths(app, context, self.name, options)
         add_callback(context, options)
         name = f"{options.get('name_prefix', '')}.{options.get('name', self.name)}".lstrip(".")
-        context.contributions.start_page = lambda: (
-            context.get(ConsoleResources).brand.NAME,
-            url_for(f"{name}.home"),
+        context.contribute(
+            StartPage(
+                lambda: context.get(ConsoleResources).brand.NAME,
+                lambda: url_for(f"{name}.home"),
+                "Back to the console",
+            )
         )
 
 
@@ -79,7 +83,14 @@ def assemble(context: Context) -> None:
         # The pages use its services even if the application does not mount its blueprint.
         administration(context)
     context.add(ConsoleResources(context))
-    context.contributions.when_serving.append(lambda: _log_missing_root(context))
+    context.contribute(WhenServing(lambda: _log_missing_root(context)), PageRenderer(_render_page))
+
+
+def _render_page(template: str, **context: Any) -> Response:
+    # Imported here, because most processes show no pages.
+    from .pages import render_template_page
+
+    return render_template_page(template, **context)
 
 
 def _log_missing_root(context: Context) -> None:

@@ -11,7 +11,7 @@ from ..accounts.models import AccountLike
 from ..auth.caller import known_caller
 from ..core.context import service
 from ..core.types import JsonObject
-from .host_pages import HostConsole, HostPage
+from ..extension.console_pages import HostConsole, HostPage
 from .open_items import OpenItems
 from .resources import ConsoleResources, Features
 from .texts import _, mark

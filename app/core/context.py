@@ -6,9 +6,9 @@ package adds its services. Routes and decorators use `current_frontdesk`, or `se
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from flask import Flask, current_app
@@ -17,7 +17,6 @@ from werkzeug.local import LocalProxy
 from .actions import Action, Actions, Target
 from .clock import Clock
 from .config.settings import LoadedSettings
-from .data_export import Exporter
 from .db.accounts_table import AccountsTable
 from .db.session import Database
 from .db.tables import ApplicationTables
@@ -31,17 +30,14 @@ if TYPE_CHECKING:
     from marshmallow import Schema
     from sqlalchemy import Connection, MetaData
 
-    from .db.search_indexes import SearchedNames
     from .replica import Replica
-    from .web.operation import AuthScheme
 
 EXTENSION = "frontdesk"
 
 _current_app: Any = current_app
 
 Service = TypeVar("Service")
-# Removes the credentials that were set up for an account since a time, or all of them.
-Reclaimer = Callable[[AnySession, Any, datetime | None], object]
+Contribution = TypeVar("Contribution")
 
 
 @dataclass(frozen=True)
@@ -103,31 +99,19 @@ class Services:
         raise SetupError(f"This application has no {kind.__name__}.")
 
 
-@dataclass
-class Contributions:
-    """Extensions of one package to the features of another."""
+class Pruner(NamedTuple):
+    """Deletes expired data in `flask frontdesk prune`."""
 
-    # Files for the data export of an account.
-    exporters: list[Exporter] = field(default_factory=list)
-    # Called when the owner of an email address reclaims an account that someone else created.
-    reclaimers: list[Reclaimer] = field(default_factory=list)
-    # To the undo of an email change: called with the account, within the transaction.
-    email_undo_steps: list[Callable[[Any], object]] = field(default_factory=list)
-    # For `flask frontdesk prune`, by the name in its report; each returns the number of rows.
-    pruners: dict[str, Callable[[], int]] = field(default_factory=dict)
-    # Called with the name of the stored logo of a workspace that was deleted or has another logo.
-    logo_deleters: list[Callable[[str], object]] = field(default_factory=list)
-    # Groups of commands for the command line.
-    commands: list[str] = field(default_factory=list)
-    # Credentials other than the bearer token, for the OpenAPI document.
-    auth_schemes: list[AuthScheme] = field(default_factory=list)
-    # Returns the name of the service and the path of its start page, for the API reference.
-    start_page: Callable[[], tuple[str, str]] | None = None
-    # Tables with the names of accounts, for the search. Called with the account that searches, or
-    # with None to search all names; None if the application lacks the table.
-    names: list[Callable[[Any], SearchedNames | None]] = field(default_factory=list)
-    # Called when a server's worker process starts to serve.
-    when_serving: list[Callable[[], object]] = field(default_factory=list)
+    # In the report of the command.
+    name: str
+    # Returns the number of deleted rows or files.
+    prune: Callable[[], int]
+
+
+class WhenServing(NamedTuple):
+    """Called when a server's worker process starts to serve."""
+
+    begin: Callable[[], object]
 
 
 @dataclass
@@ -164,13 +148,22 @@ class Context(Services):
 
     def __post_init__(self) -> None:
         super().__init__()
-        self.contributions = Contributions()
+        self._contributions: defaultdict[type[Any], list[Any]] = defaultdict(list)
         self.mounted = MountedBlueprints()
         self.session, self.clock = self.basics.session, self.basics.clock
         self.hooks, self.keystore = self.basics.hooks, self.basics.keystore
         self.schemas, self.parts, self.owns_application = self.choices
         # The database's replica, if lists are read from one.
         self.replica: Replica | None = None
+
+    def contribute(self, *contributions: object) -> None:
+        """Add what one feature brings for another, which declares the type of the contribution."""
+        for each in contributions:
+            self._contributions[type(each)].append(each)
+
+    def contributions(self, kind: type[Contribution]) -> Sequence[Contribution]:
+        """Return the contributions of a type. Those that are added later are in the result too."""
+        return self._contributions[kind]
 
     @property
     def metadata(self) -> MetaData:
@@ -180,7 +173,7 @@ class Context(Services):
     @property
     def when_serving(self) -> list[Callable[[], object]]:
         """For gunicorn.conf.py, including copies that operators have changed."""
-        return self.contributions.when_serving
+        return [each.begin for each in self.contributions(WhenServing)]
 
     @property
     def accounts_in_migrations(self) -> AccountsTable:

@@ -1,7 +1,7 @@
 """How a package takes part in the data export of an account.
 
-A package appends an exporter to `Context.contributions.exporters`. The export worker calls each
-exporter with the account and a `ExportReader`, and writes the files that the exporter yields.
+A package contributes a `DataExporter`. The export worker calls each with the account and an
+`ExportReader`, and writes the files that it yields.
 """
 
 from collections.abc import Callable, Iterator, Set
@@ -68,5 +68,6 @@ class ExportReader:
             return [dict(row) for row in connection.execute(statement).mappings()]
 
 
-# Yields names and contents of files: bytes, a value for JSON, or rows for a `.jsonl` file.
-Exporter = Callable[[DataSubject, ExportReader], Iterator[tuple[str, object]]]
+class DataExporter(NamedTuple):
+    # Yields names and contents of files: bytes, a value for JSON, or rows for a `.jsonl` file.
+    export: Callable[[DataSubject, ExportReader], Iterator[tuple[str, object]]]

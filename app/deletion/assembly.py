@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, func, select
 
 from ..accounts.service import Accounts
+from ..auth.email_change.undo import EmailUndoStep
 from ..auth.proofs import Proofs, Purpose
 from ..auth.settings import AuthSettings
 from ..auth.step_up.service import Freshness
 from ..core.clock import Clock
-from ..core.context import Context
+from ..core.context import Context, Pruner
 from ..core.db.base import autocommit_engine
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
@@ -65,9 +66,9 @@ def assemble(context: Context) -> None:
         context.get(OwnerMail),
     )
     context.add(deletion)
-    context.contributions.pruners["deleted_accounts"] = deletion.delete_due
+    context.contribute(Pruner("deleted_accounts", deletion.delete_due))
     # The person who changed the address may also have requested the deletion.
-    context.contributions.email_undo_steps.append(deletion.cancel)
+    context.contribute(EmailUndoStep(deletion.cancel))
     if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
         due = DueDeletions(deletion, context.db.engine, context.clock)
         context.get(Worker).tasks[DELETE_ACCOUNTS] = due

@@ -7,7 +7,8 @@ from sqlalchemy import select
 from werkzeug.local import LocalProxy
 
 from ..core.config.environment import SettingsError
-from ..core.context import Context
+from ..core.context import Context, WhenServing
+from ..core.data_export import DataExporter
 from ..core.extras import missing_extra
 from ..core.types import AccountModel
 from .channel import AccountAddressBook, Channels
@@ -41,7 +42,6 @@ def assemble(context: Context) -> None:
     context.add(mailer, Mailer)
     core, brand = context.settings.core, context.settings.of(BrandSettings)
     context.add(Templates(context.app, core, brand, partial(_find_locale, context)))
-    context.contributions.commands.append("mail")
     context.add(one_off_mail, OneOffMail)
     context.app.extensions.setdefault("mail", _flask_mail(context, mailer))
     context.add(SmsGateway(context.settings))
@@ -51,15 +51,14 @@ def assemble(context: Context) -> None:
     worker = Worker(Batches(context.db.engine, context.clock), channels, context.clock)
     engine: Engine = context.parts["engine"] or choose_engine(context)
     engine.bind(context.app, worker)
-    exporter = partial(export_deliveries, channels, lambda: worker.fields)
-    context.contributions.exporters.append(exporter)
+    context.contribute(DataExporter(partial(export_deliveries, channels, lambda: worker.fields)))
     context.add(worker)
     context.add(engine, Engine)
     context.add(ReceivedDeliveries(context.session, channels, context.tables.account_ids))
     context.add(
         Outbox(context.session, channels, engine, context.clock, context.tables.account_ids)
     )
-    context.contributions.when_serving.append(engine.start)
+    context.contribute(WhenServing(engine.start))
     context.add(FirstRequest(context.app, engine))
 
 

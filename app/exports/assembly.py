@@ -9,7 +9,8 @@ from ..accounts.actions import DELETED
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.settings import AuthSettings
-from ..core.context import Context
+from ..core.context import Context, Pruner
+from ..core.data_export import DataExporter
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.engine import Engine
@@ -44,8 +45,8 @@ def assemble(context: Context) -> None:
         context.hooks.eraser(account, context.session)
 
     context.actions.on(DELETED.name, erase)
-    context.contributions.pruners["exports"] = lambda: (
-        exports.prune() if "exports" in context.mounted.names else 0
+    context.contribute(
+        Pruner("exports", lambda: exports.prune() if "exports" in context.mounted.names else 0)
     )
     if auth.ACCOUNT_EXPORTS == "off":
         return
@@ -53,7 +54,7 @@ def assemble(context: Context) -> None:
     writer = ExportWriter(
         context.db.engine,
         context.hooks,
-        context.contributions.exporters,
+        context.contributions(DataExporter),
         accounts.is_email_verified,
     )
     queue = export_queue(context.db.engine, context.clock)

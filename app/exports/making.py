@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from ..accounts.models import queried_attributes
 from ..auth.schemas import account_read
 from ..core.clock import Clock
-from ..core.data_export import CheckActive, DataSubject, Exporter, ExportReader
+from ..core.data_export import CheckActive, DataExporter, DataSubject, ExportReader
 from ..core.db.account_ids import MAX_STRING_LENGTH, IntegerIds, id_kind_of
 from ..core.db.base import autocommit_engine
 from ..core.db.transaction import AnySession
@@ -93,7 +93,7 @@ class ExportWriter:
 
     engine: Engine
     hooks: Hooks
-    exporters: Sequence[Exporter]
+    exporters: Sequence[DataExporter]
     is_email_verified: Callable[[Any], bool]
 
     def write(
@@ -111,7 +111,7 @@ class ExportWriter:
         # The exporters take long: end the transaction first.
         session.rollback()
         for exporter in self.exporters:
-            for name, content in exporter(subject, reader):
+            for name, content in exporter.export(subject, reader):
                 _write_file(archive, name, content)
         for folder, application_exporter in self.hooks.named("exporter").items():
             for name, content in application_exporter(account, session):

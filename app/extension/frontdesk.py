@@ -17,8 +17,6 @@ from sqlalchemy.orm import Session
 
 from ..accounts.actions import DELETED, REGISTERED
 from ..accounts.service import Accounts
-from ..cli.groups import lazy_group
-from ..console.host_pages import HostConsole
 from ..core.actions import Action, Actions, Listener, check_signal
 from ..core.clock import Clock
 from ..core.context import EXTENSION, ApplicationChoices, Context, find_context
@@ -43,6 +41,7 @@ from .checks import (
     id_kind,
     metadata_of,
 )
+from .console_pages import HostConsole
 from .options import NO_PARTS, OURS, Parts, Schemas
 from .production import check_production
 from .recording import Recording
@@ -50,38 +49,14 @@ from .signing_in import A, SigningIn
 
 if TYPE_CHECKING:
     from celery import Celery
-    from flask import Response
     from marshmallow import Schema
 
     from ..notifications.receivers import Audience
     from ..notifications.service import SendResult
 
 
-def _render_page(template: str, **context: Any) -> Response:
-    # Imported here, because most processes show no pages.
-    from ..console.pages import render_template_page
-
-    return render_template_page(template, **context)
-
-
-class Frontdesk(Recording, SigningIn[A]):
-    """The extension: create one object, and initialize each application with it.
-
-    The object holds your hooks, listeners and events. Give it your account class as a type
-    parameter: `Frontdesk[Account]()` types `current_account` and `accounts`.
-
-    Example::
-
-        db = SQLAlchemy()
-        frontdesk = Frontdesk()
-
-        def create_app():
-            app = Flask(__name__)
-            db.init_app(app)
-            frontdesk.init_app(app, db, account_model=Account)
-            app.register_blueprint(blueprints.auth, url_prefix="/api/v1")
-            return app
-    """
+class Extension(Recording, SigningIn[A]):
+    """What `Frontdesk` is made of, without its command line, which stands above this package."""
 
     # The decorators of hooks.
     claims = hooks.claims
@@ -100,7 +75,7 @@ class Frontdesk(Recording, SigningIn[A]):
         self._events = set(SIGNALS)
         self._listeners: list[tuple[str, Listener]] = []
         # The application's own pages in the console.
-        self.console = HostConsole(_render_page)
+        self.console = HostConsole()
         self._schemas: dict[str, type[Schema]] = {}
         # Weak references: a program that creates many applications, such as a test run, drops them.
         self._contexts: WeakSet[Context] = WeakSet()
@@ -156,13 +131,16 @@ class Frontdesk(Recording, SigningIn[A]):
         context.add(self.console)
         assemble(context)
         app.extensions[EXTENSION] = context
-        _register_commands(app, context)
+        self._add_commands(context)
         # Decorators on the application's own views raise problems too. A handler that the
         # application registers, before or after, replaces this one.
         if Problem not in app.error_handler_spec[None][None]:
             app.register_error_handler(Problem, answer_problem)
         RequestHooks(app, context)
         check_production(context)
+
+    def _add_commands(self, context: Context) -> None:
+        """Add the command groups to the application."""
 
     @property
     def accounts(self) -> Accounts[A]:
@@ -411,9 +389,3 @@ class Frontdesk(Recording, SigningIn[A]):
         for event, listener in self._listeners:
             actions.on(event, listener)
         return actions
-
-
-def _register_commands(app: Flask, context: Context) -> None:
-    for name in context.contributions.commands:
-        if name not in app.cli.commands:
-            app.cli.add_command(lazy_group(name))

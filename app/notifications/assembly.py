@@ -2,7 +2,8 @@ from functools import partial
 
 from ..accounts.service import Accounts
 from ..auth.proofs import Proofs
-from ..core.context import Context
+from ..core.context import Context, Pruner
+from ..core.data_export import DataExporter
 from ..core.queue import LeasedQueue
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.worker.worker import Worker
@@ -22,12 +23,11 @@ from .undo import InboxUndo
 
 
 def assemble(context: Context) -> None:
-    context.contributions.commands.append("notifications")
     session, clock = context.session, context.clock
     accounts, outbox = context.get(Accounts), context.get(Outbox)
     fields = PersonalFields(accounts.model, context.db.engine)
     context.add(fields)
-    context.contributions.exporters.append(partial(export_notifications, fields))
+    context.contribute(DataExporter(partial(export_notifications, fields)))
     context.get(Worker).fields = fields
     inbox = Inbox(session, fields)
     context.add(inbox)
@@ -35,7 +35,7 @@ def assemble(context: Context) -> None:
     settings = context.settings.of(NotificationsSettings)
     retention = NotificationRetention(session, clock, settings.KEEP_DAYS)
     context.add(retention)
-    context.contributions.pruners["notifications"] = retention.prune
+    context.contribute(Pruner("notifications", retention.prune))
     counter = NotificationCounter(session, clock)
     queue = LeasedQueue(context.db.engine, clock, Expansion, IS_EXPANDING)
     expansions = Expansions(
@@ -57,5 +57,4 @@ def assemble(context: Context) -> None:
     context.add(Segments(session, clock, context.tables.account_ids))
     drafts = SavedDrafts(session, clock, settings.KEEP_DAYS)
     context.add(drafts)
-    context.contributions.exporters.append(export_drafts)
-    context.contributions.pruners["drafts"] = drafts.prune
+    context.contribute(DataExporter(export_drafts), Pruner("drafts", drafts.prune))

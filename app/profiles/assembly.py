@@ -5,17 +5,19 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from ..accounts.actions import DELETED
 from ..accounts.models import AccountLike
+from ..accounts.search import NameSource
 from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
-from ..core.context import Context, current_frontdesk, service
+from ..core.context import Context, Pruner, current_frontdesk, service
+from ..core.data_export import DataExporter
 from ..core.db.search_indexes import SearchedNames
 from ..core.extras import missing_extra
 from ..core.types import SignalOptions
 from ..storage.files import LargeFileStore
 from ..storage.local import LocalFileStore
 from ..storage.s3 import S3Bucket, S3FileStore
-from ..workspaces.service import Workspaces
+from ..workspaces.service import LogoDeleter, Workspaces
 from .avatars import Avatars
 from .logos import WorkspaceLogos, export_logos
 from .models import Profile
@@ -32,8 +34,7 @@ def assemble(context: Context) -> None:
     )
     if not context.has(Accounts):
         return
-    context.contributions.commands.append("profiles")
-    context.contributions.exporters.append(partial(export_profile, files))
+    context.contribute(DataExporter(partial(export_profile, files)))
     public = settings.PUBLIC_FIELDS
     visibility = Visibility(settings.VISIBILITY, None if public is None else frozenset(public))
     profiles = Profiles(context.session, files, context.clock, visibility)
@@ -41,11 +42,13 @@ def assemble(context: Context) -> None:
     avatars = Avatars(context.session, profiles, files, context.clock)
     context.add(avatars)
     context.add(WorkspaceLogos(context.get(Workspaces), avatars))
-    context.contributions.logo_deleters.append(files.delete)
-    context.contributions.exporters.append(partial(export_logos, files))
-    context.contributions.names.append(partial(searched_names, context, visibility))
-    context.contributions.names.append(partial(own_hidden_names, context, visibility))
-    context.contributions.pruners["avatars"] = avatars.clean
+    context.contribute(
+        LogoDeleter(files.delete),
+        DataExporter(partial(export_logos, files)),
+        NameSource(partial(searched_names, context, visibility)),
+        NameSource(partial(own_hidden_names, context, visibility)),
+        Pruner("avatars", avatars.clean),
+    )
     context.actions.on(DELETED.name, delete_picture)
 
 

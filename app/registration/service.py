@@ -22,7 +22,7 @@ from ..auth.sign_in.options import SignInOptions
 from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..auth.sign_up_policy import BY_INVITATION, BY_REGISTRATION, SignUpPolicy
 from ..core.config.environment import SettingsError
-from ..core.context import BasicService, Context, report_action
+from ..core.context import BasicService, Context, Pruner, report_action
 from ..core.db.transaction import after_commit, execute_bulk, release, transaction
 from ..core.types import JsonObject
 from ..delivery.mail.one_off import OwnerMail
@@ -197,7 +197,7 @@ def assemble(context: Context) -> None:
     )
     context.add(browsers)
     keep_days = auth.UNVERIFIED_KEEP_DAYS
-    context.contributions.pruners["unverified_accounts"] = lambda: verification.prune(keep_days)
+    context.contribute(Pruner("unverified_accounts", lambda: verification.prune(keep_days)))
     if auth.REGISTRATION == "closed":
         context.mark_unavailable(RegistrationClosed, Registration)
         return

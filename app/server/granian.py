@@ -119,7 +119,7 @@ class Server(MPServer):
         signal.signal(signal.SIGUSR1, self.stop_accepting)
         release_large_blocks()
         forget_connections(self.app)
-        for begin in self.app.extensions[EXTENSION].contributions.when_serving:
+        for begin in self.app.extensions[EXTENSION].when_serving:
             begin()
         return ConcurrencyLimiter(self.app, self.slots)
 

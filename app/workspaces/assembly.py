@@ -3,7 +3,8 @@ from datetime import timedelta
 from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
 from ..auth.proofs import Proofs, Purpose
-from ..core.context import Context
+from ..core.context import Context, Pruner
+from ..core.data_export import DataExporter
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from .directory import WorkspaceDirectory
@@ -13,13 +14,12 @@ from .invitations.received import ReceivedInvitations
 from .invitations.service import Invitations
 from .members import Members
 from .ownership import Ownership
-from .service import Workspaces
+from .service import LogoDeleter, Workspaces
 from .settings import WorkspacesSettings
 
 
 def assemble(context: Context) -> None:
-    context.contributions.commands.append("workspaces")
-    context.contributions.exporters.append(export_workspaces)
+    context.contribute(DataExporter(export_workspaces))
     session, clock, accounts = context.session, context.clock, context.get(Accounts)
     settings = context.settings.of(WorkspacesSettings)
     ownership = Ownership(session, accounts)
@@ -28,7 +28,7 @@ def assemble(context: Context) -> None:
     context.add(ownership)
     context.add(members)
     context.add(WorkspaceDirectory(accounts, finder))
-    deleters = context.contributions.logo_deleters
+    deleters = context.contributions(LogoDeleter)
     context.add(Workspaces(session, accounts, members, clock, settings, deleters))
     purpose = Purpose(INVITATION, timedelta(days=settings.INVITATION_DAYS))
     proofs = InvitationProofs(session, context.get(Proofs), purpose, clock)
@@ -42,5 +42,5 @@ def assemble(context: Context) -> None:
         settings,
     )
     context.add(invitations)
-    context.contributions.pruners["invitations"] = invitations.prune
+    context.contribute(Pruner("invitations", invitations.prune))
     context.add(ReceivedInvitations(session, accounts, members, proofs, clock))

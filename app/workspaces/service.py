@@ -2,6 +2,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
+from typing import NamedTuple
 
 from sqlalchemy import Select, bindparam, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
@@ -33,6 +34,13 @@ MAX_AT_SIGN_IN = 100
 DAY = timedelta(days=1)
 
 
+class LogoDeleter(NamedTuple):
+    """Deletes the stored logo of a workspace that was deleted or has another logo."""
+
+    # Called with the name of the file.
+    delete: Callable[[str], object]
+
+
 class Workspaces:
     """Creates, changes and deletes workspaces, and finds those of an account."""
 
@@ -43,7 +51,7 @@ class Workspaces:
         members: Members,
         clock: Clock,
         settings: WorkspacesSettings,
-        logo_deleters: Sequence[Callable[[str], object]] = (),
+        logo_deleters: Sequence[LogoDeleter] = (),
     ) -> None:
         self.session = session
         self.accounts = accounts
@@ -238,8 +246,8 @@ class Workspaces:
 
     def _delete_after_commit(self, logo_file: str | None) -> None:
         if logo_file is not None:
-            for delete_file in self.logo_deleters:
-                after_commit(self.session, partial(delete_file, logo_file))
+            for deleter in self.logo_deleters:
+                after_commit(self.session, partial(deleter.delete, logo_file))
 
     def _read(
         self, query: Select[Workspace, Member], account: AccountLike

@@ -15,7 +15,7 @@ from sqlalchemy import func, select, update
 from app.console.texts import number
 from app.core.context import current_frontdesk
 from app.delivery.outbox.models import Delivery, OutgoingMessage
-from app.extension.frontdesk import Frontdesk
+from app.frontdesk import Frontdesk
 from app.notifications.models import Notification
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries

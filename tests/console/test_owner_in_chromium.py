@@ -8,7 +8,7 @@ import re
 from PIL import Image
 from playwright.sync_api import Dialog, FilePayload, expect
 
-from app.extension.frontdesk import Frontdesk
+from app.frontdesk import Frontdesk
 from app.testing.people import Person
 
 from ..rigs.console.cells import WIDE, in_cells

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.extension.frontdesk import Frontdesk
+from app.frontdesk import Frontdesk
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
 

@@ -19,7 +19,7 @@ from app.core.hooks import Hooks
 from app.delivery.worker.worker import Worker
 from app.exports.making import MAKE_EXPORTS
 from app.exports.service import Exports
-from app.extension.frontdesk import Frontdesk
+from app.frontdesk import Frontdesk
 from app.notifications.receivers import Audience
 from app.notifications.sent import SentNotifications
 from app.profiles.logos import WorkspaceLogos

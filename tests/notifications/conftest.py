@@ -12,7 +12,7 @@ from app import create_app
 from app.core.config.environment import load
 from app.delivery.worker.celery import CeleryEngine, celery_of
 from app.delivery.worker.engine import Engine
-from app.extension.frontdesk import Frontdesk
+from app.frontdesk import Frontdesk
 from app.notifications.service import SendResult
 from config import Settings
 

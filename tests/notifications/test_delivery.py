@@ -167,7 +167,7 @@ def test_unavailable_server_counts_no_attempt(
     port = free_port()
     app = make_app(MAIL_SERVER="127.0.0.1", MAIL_PORT=str(port))
     with app.app_context():
-        from app.extension.frontdesk import Frontdesk
+        from app.frontdesk import Frontdesk
 
         Frontdesk().notify("Hello", "x", channels=["inapp", "email"])
         for _ in range(30):
@@ -245,7 +245,7 @@ def test_deleted_account_is_skipped(
 def test_disabled_emails_are_skipped(
     make_app: MakeApp, engine: ManualEngine, sink: Sink, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from app.extension.frontdesk import Frontdesk
+    from app.frontdesk import Frontdesk
 
     app = make_app(CORE__EMAILS_ENABLED="false", MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port))
     with app.app_context():

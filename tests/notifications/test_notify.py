@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from app.core.context import current_frontdesk
 from app.core.db.transaction import transaction
 from app.delivery.outbox.models import Delivery
-from app.extension.frontdesk import Frontdesk
+from app.frontdesk import Frontdesk
 from app.notifications.errors import NoChannels, SenderRequired, UnknownReceivers
 from app.notifications.models import InboxItem, Notification
 from app.testing.client import Api

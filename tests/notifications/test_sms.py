@@ -124,7 +124,7 @@ def test_send_returns_the_gateways_id_or_none(
 def test_missing_setting_is_logged_and_nothing_is_sent(
     make_app: MakeApp, gateway: Gateway, capsys: pytest.CaptureFixture[str], missing: str
 ) -> None:
-    from app.extension.frontdesk import Frontdesk
+    from app.frontdesk import Frontdesk
 
     app = make_app(SMS_API_URL=gateway.url, **{**SET_UP, missing: ""})
     with app.app_context():

@@ -20,8 +20,11 @@ LAYERS = (
     {"workspaces"},
     {"health", "notifications", "profiles", "tasks"},
     {"administration", "audit", "deletion", "exports", "monitoring", "registration", "transfer"},
-    {"cli", "console", "doctor", "extension"},
-    {"blueprints", "factory", "server", "testing"},
+    {"extension"},
+    {"doctor"},
+    {"console"},
+    {"cli"},
+    {"blueprints", "factory", "frontdesk", "server", "testing"},
 )
 LEVELS = {package: level for level, packages in enumerate(LAYERS) for package in packages}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
@@ -16,14 +17,19 @@ from .proofs import EmailChangeProofs
 from .service import forget_changes, free_email
 
 
+class EmailUndoStep(NamedTuple):
+    """Of another package: undoes what was requested since the change, within the transaction."""
+
+    undo: Callable[[AccountLike], object]
+
+
 @dataclass(eq=False)
 class EmailChangeUndo(BasicService):
     accounts: Accounts
     proofs: EmailChangeProofs
     identities: Identities
     recovery: Recovery
-    # Of other packages: each undoes what was requested since the change.
-    undo_steps: Sequence[Callable[[AccountLike], object]]
+    undo_steps: Sequence[EmailUndoStep]
 
     def undo(self, token: str) -> None:
         """Restore the old address, even after later changes. The person who changed it may know the
@@ -43,7 +49,7 @@ class EmailChangeUndo(BasicService):
                 self.accounts.change(account, email=stored.old_email)
             self.accounts.reclaim(account, since=stored.requested_at)
             self.identities.unlink(account)
-            for undo_step in self.undo_steps:
-                undo_step(account)
+            for step in self.undo_steps:
+                step.undo(account)
             report_action(session, EMAIL_CHANGE_UNDONE, account_id=account.id)
             after_commit(session, lambda: self.recovery.begin(account))

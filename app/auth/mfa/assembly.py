@@ -3,9 +3,9 @@ from collections.abc import Callable, Sequence
 
 from ...accounts.actions import EMAIL_CHANGED
 from ...accounts.models import AccountLike
-from ...accounts.service import Accounts
+from ...accounts.service import Accounts, Reclaimer
 from ...core.config.environment import SettingsError
-from ...core.context import Context
+from ...core.context import Context, Pruner
 from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
@@ -51,7 +51,7 @@ def assemble_tables(context: Context) -> None:
         raise SettingsError(f"AUTH.MFA or AUTH.PASSKEYS is on, and needs an extra: {line}")
     for model in (Authenticator, RecoveryCode, TrustedDevice):
         context.tables.add(model)
-    context.contributions.reclaimers.append(remove_factors)
+    context.contribute(Reclaimer(remove_factors))
 
 
 def assemble_authenticators(context: Context) -> None:
@@ -76,9 +76,7 @@ def assemble_authenticators(context: Context) -> None:
         ),
     ):
         context.add(service)
-    context.contributions.pruners["second_factors"] = lambda: (
-        authenticators.prune() + devices.prune()
-    )
+    context.contribute(Pruner("second_factors", lambda: authenticators.prune() + devices.prune()))
     _delete_devices(context, devices)
 
 

@@ -4,7 +4,7 @@ from flask import Request
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.context import Context
+from ...core.context import Context, Pruner
 from ...core.types import JsonObject
 from ...core.web.operation import AuthScheme
 from ...core.web.request_hooks import origin_of
@@ -49,7 +49,7 @@ def assemble(context: Context) -> None:
     session, clock = context.session, context.clock
     management = SessionManagement(session, clock, auth.session_limits)
     context.add(management, for_pages=not auth.keeps_sessions)
-    context.contributions.pruners["sessions"] = lambda: prune_sessions(session, clock)
+    context.contribute(Pruner("sessions", lambda: prune_sessions(session, clock)))
     if not auth.REFRESH_TOKEN_DAYS:
         context.mark_unavailable(UnsupportedGrant, Refresh)
         return
@@ -96,7 +96,7 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
     context.actions.on(LOGGED_OUT.name, signed_out)
     if only_pages:
         return CookieFeature(read_on_pages, cookie_sessions.set_cookie)
-    context.contributions.auth_schemes.append(_cookie_in_documents(context, cookies))
+    context.contribute(_cookie_in_documents(context, cookies))
     return CookieFeature(cookie_sessions.read, cookie_sessions.set_cookie)
 
 

@@ -17,7 +17,7 @@ from ..extras import missing_extra
 from .assets import Asset, asset_response, read_asset
 from .blueprint import Blueprint
 from .operation import anyone, hidden
-from .pages import protect_page
+from .pages import StartPage, protect_page
 from .responses import polled
 
 blueprint = Blueprint("docs", __name__)
@@ -51,7 +51,7 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
-_LINK = '<a href="{}">Back to the console</a>'
+_LINK = '<a href="{}">{}</a>'
 _document_lock = Lock()
 
 
@@ -81,13 +81,16 @@ def openapi() -> Response:
 def page() -> Response:
     """A page to read the document and try the routes"""
     _vendored_folder()
-    find_start = current_frontdesk.contributions.start_page
-    name, start = find_start() if find_start else (current_frontdesk.settings.core.PROJECT_NAME, "")
+    starts = current_frontdesk.contributions(StartPage)
+    name, link = current_frontdesk.settings.core.PROJECT_NAME, ""
+    if starts:
+        start = starts[-1]
+        name, link = start.name(), _LINK.format(escape(start.path()), escape(start.link_text))
     html = _PAGE.format(
         base=url_for(".page").rstrip("/"),
         document=url_for(".openapi"),
         name=escape(name),
-        link=_LINK.format(escape(start)) if start else "",
+        link=link,
     )
     response = Response(html, mimetype="text/html", headers={"Content-Security-Policy": _POLICY})
     protect_page(response)

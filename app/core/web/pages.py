@@ -3,6 +3,9 @@
 Only our own responses get them: an application that mounts our blueprints keeps its own headers.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from flask import Response, after_this_request
 
 # Passkeys and copy buttons work on pages of the same origin. No page needs more.
@@ -37,6 +40,15 @@ PAGE_HEADERS = {
     # Avatars set `cross-origin`, because clients on other origins show them.
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+
+class StartPage(NamedTuple):
+    """A feature's page that the page of the API documentation links to."""
+
+    # Return the name of the service and the path of the page.
+    name: Callable[[], str]
+    path: Callable[[], str]
+    link_text: str
 
 
 def protect_page(response: Response) -> None:

@@ -5,7 +5,7 @@ from werkzeug.routing import Rule
 
 from ...context import current_frontdesk
 from ...types import JsonObject
-from ..operation import Operation, schema_class
+from ..operation import AuthScheme, Operation, schema_class
 from ..request_data import may_be_missing
 from .paths import variables_of
 from .responses import answers, failures
@@ -60,7 +60,7 @@ class Operations:
             flows = {"password": {"tokenUrl": token_urls[0], "scopes": {}}}
             spec.components.security_scheme("login", {"type": "oauth2", "flows": flows})
             self._ways.append("login")
-        for way in current_frontdesk.contributions.auth_schemes:
+        for way in current_frontdesk.contributions(AuthScheme):
             spec.components.security_scheme(way.name, dict(way.scheme()))
             self._ways.append(way.name)
 

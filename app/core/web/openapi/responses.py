@@ -16,7 +16,7 @@ from ...errors import Conflict, NotFound, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
 from ...types import JsonObject
 from ..fields import EnumField, NamedEnum, response_field
-from ..operation import SAFE_METHODS, DocumentedResponse, Operation, schema_class
+from ..operation import SAFE_METHODS, AuthScheme, DocumentedResponse, Operation, schema_class
 from ..problems import problem_response
 from .paths import has_converter
 
@@ -135,7 +135,7 @@ def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[
         # A value that the converter rejects, such as `abc` for a row's id, matches no route.
         kinds.append(NotFound)
     if described.bearer and method not in SAFE_METHODS:
-        for way in find_context().contributions.auth_schemes:
+        for way in find_context().contributions(AuthScheme):
             kinds.extend(way.problems)
     for kind in dict.fromkeys(kinds):
         found[kind.status].append(kind)
