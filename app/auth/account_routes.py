@@ -1,7 +1,5 @@
 """Routes of the caller's account."""
 
-from flask import Response
-
 from ..accounts.details import Details
 from ..accounts.errors import EmailTaken
 from ..accounts.models import AccountLike
@@ -13,7 +11,7 @@ from ..core.types import JsonObject
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
 from ..core.web.request_data import takes
-from ..core.web.responses import answers, json_response
+from ..core.web.responses import AnswerWith, answers
 from . import examples
 from .blueprint import blueprint, client_ip_address
 from .caller import caller, find_caller
@@ -43,11 +41,11 @@ from .sign_in.policy import response_payload
 @account_required
 @example(answer=examples.ACCOUNT)
 @answers(200, account_read)
-def get_account() -> AccountLike | Response:
+def get_account() -> AccountLike | AnswerWith:
     """Get the caller's account"""
     if account_read() is AccountRead:
         # Every client reads this at its start: the columns are returned without an object.
-        return json_response(service(Details).shown(caller().account))
+        return AnswerWith(service(Details).shown(caller().account), ready=True)
     return caller().attached_account
 
 

@@ -1,18 +1,14 @@
 """Console forms and pages call the API's views in-process.
 
 A form therefore passes the same decorators, schemas, rate limits and services as the API route, and
-can do nothing that the API would reject.
+can do nothing that the API would reject. It gets what the view returns as data, not as a response.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from types import MappingProxyType
-from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from typing import Any
 
-import orjson
 from flask import Response, request
 from marshmallow import Schema, fields
 from werkzeug.datastructures import MultiDict
@@ -30,7 +26,7 @@ from ..core.security_log import RejectionLog
 from ..core.types import JsonObject, Values
 from ..core.web.operation import View, find_operation, operation
 from ..core.web.problems import known_problem
-from ..core.web.request_data import RequestDataSource, override_request_data
+from ..core.web.request_data import PageData, called_by_page
 from .forms import remember_rejection
 
 # Not errors of the form: the user must sign in, re-authenticate or pass another factor first.
@@ -45,121 +41,80 @@ SIGN_IN_PROBLEMS = (
 
 
 class ApiCall:
-    """Calls one view of the API for one request of the console."""
+    """Calls the API's view of a form."""
 
     def __init__(self, view: View, path: Values) -> None:
         self.view = view
         self.path = path
-        # What the view returned, for values that the body does not have.
-        self.response: Any = None
 
     def __call__(
-        self, *, json: Values | None = None, query: Values | None = None, **path: object
+        self, *, json: Values | None = None, query: Values | None = None, **arguments: object
     ) -> Any:
-        """Return the view's response as data.
+        """Return what the view returns, as its schema shows it.
 
-        The body and query are made of the form's fields; `json` and `query` replace them.
+        The body and query are made of the form's fields; `json` and `query` replace them. Other
+        arguments are passed to the view, like the variables of the path.
         """
         data = {"json": json, "form": json, "query": query}
 
-        def present(place: str, schema: Schema) -> Any:
-            replaced = data.get(place)
-            if replaced is not None:
-                return replaced
-            return body_of(schema, request.form)
+        def from_form(location: str, schema: Schema) -> Any:
+            given = data.get(location)
+            return body_of(schema, request.form) if given is None else given
 
-        self.response = _call(self.view, present, {**self.path, **path})
-        return _data(self.response)
+        return _call(self.view, from_form, {**self.path, **arguments})
 
 
 def get_from_api(view: View, *, query: Values | None = None, **path: object) -> Any:
-    """Return what a GET route of the API responds with, as data."""
-    return _data(_call(view, lambda place, schema: query or {}, path))
+    """Return what a GET route of the API shows: a dictionary, a list, or a `Slice` of a list."""
+    return _call(view, lambda _location, _schema: query or {}, path)
 
 
-class ListPage(NamedTuple):
-    """One page of a list."""
+def console_form(
+    api_view: View | None = None, *, page: View | None = None
+) -> Callable[[View], View]:
+    """Decorate a form of the console, as the outermost decorator.
 
-    rows: list[JsonObject]
-    # The query of the next page; empty on the last page.
-    next_query: Mapping[str, str]
-    # The query of the previous page, if the list has such links; empty on the first page.
-    previous_query: Mapping[str, str] = MappingProxyType({})
-    # The number of all rows, if the response has it.
-    total: int | None = None
-
-
-# Links to other pages in the header of a list, and the query parameters that are positions.
-_LINK = re.compile(r'<([^>]*)>; rel="(\w+)"')
-_POSITIONS = ("after", "before", "offset")
-
-
-def list_from_api(view: View, *, query: Values | None = None, **path: object) -> ListPage:
-    """Return one page of a list of the API, with the queries of the next and previous page."""
-    response = _call(view, lambda place, schema: query or {}, path)
-    links = _LINK.findall(response.headers.get("Link", ""))
-    found = {relation: parse_qs(urlsplit(link).query) for link, relation in links}
-    positions = {
-        relation: {name: values[name][-1] for name in _POSITIONS if name in values}
-        for relation, values in found.items()
-    }
-    total = response.headers.get("X-Total-Count", type=int)
-    rows = orjson.loads(response.get_data())
-    return ListPage(rows, positions.get("next", {}), positions.get("prev", {}), total)
-
-
-def show_form_again(form_page: View | None) -> Callable[[View], View]:
-    """Decorate a form that calls no view of the API; `calls_api` includes this decorator.
-
-    `form_page` is the page with the form: it is shown again with the input and the errors. The page
-    declares its own access rule, since a form may be rejected before the API view's rule runs.
+    Args:
+        api_view: The view of the API that does the same; the form gets an `ApiCall` of it first.
+            A form without it has its own authorization decorator and reads its fields with
+            `@takes(form=Schema)`.
+        page: The page with the form. It is shown again with the input and the errors of a rejected
+            form. The page has an authorization decorator, since a form may be rejected before
+            the API view's own runs.
     """
-    described = None if form_page is None else find_operation(form_page)
-    if form_page is not None and (described is None or not described.guard):
-        raise SetupError(f"{form_page.__name__} has no authorization decorator")
+    if page is not None:
+        _check_guarded(page)
 
-    def decorate(view: View) -> View:
-        @wraps(view)
-        def call_or_show_page(*args: object, **path: object) -> Any:
+    def decorate(form: View) -> View:
+        if api_view is None:
+            _check_guarded(form)
+
+        @wraps(form)
+        def answer_form(**path: object) -> Any:
             try:
-                return view(*args, **path)
+                if api_view is None:
+                    return _call(form, _form_fields, path)
+                return form(ApiCall(api_view, path), **path)
             except Exception as error:
                 problem = error if isinstance(error, Problem) else known_problem(error)
                 if problem is None:
                     raise
-                if form_page is None or isinstance(problem, SIGN_IN_PROBLEMS):
+                if page is None or isinstance(problem, SIGN_IN_PROBLEMS):
                     raise problem from error
-                return _form_with_errors(form_page, path, problem)
+                return _form_with_errors(page, path, problem)
 
-        return call_or_show_page
-
-    return decorate
-
-
-def calls_api(view: View, *, form_page: View | None = None) -> Callable[[View], View]:
-    """Decorate a form with the API's view that it calls; the form receives an `ApiCall` first.
-
-    `form_page` is the page with the form, see `show_form_again`.
-    """
-
-    def decorate(form: View) -> View:
-        @wraps(form)
-        def call_form(**path: object) -> Any:
-            return guarded(ApiCall(view, path), **path)
-
-        guarded = show_form_again(form_page)(form)
-        described = operation(call_form)
+        described = operation(answer_form)
         described.hidden = True
-        described.calls = view
-        return call_form
+        described.calls = api_view or form
+        return answer_form
 
     return decorate
 
 
-def called_view(form: View) -> View | None:
-    """Return the view of the API that a form calls, or None."""
-    found = find_operation(form)
-    return found.calls if found is not None else None
+def _check_guarded(view: View) -> None:
+    described = find_operation(view)
+    if described is None or not described.guard:
+        raise SetupError(f"{view.__name__} has no authorization decorator")
 
 
 def report(problem: Problem) -> None:
@@ -167,18 +122,12 @@ def report(problem: Problem) -> None:
     find_context().get(RejectionLog).log(problem)
 
 
-def _data(response: object) -> Any:
-    if not isinstance(response, Response) or response.mimetype != "application/json":
-        return response
-    return orjson.loads(response.get_data())
-
-
-def _call(view: View, present: RequestDataSource, path: Values) -> Any:
+def _call(view: View, data: PageData, arguments: Values) -> Any:
     described = find_operation(view)
     if described is not None and described.needs is not None:
         _check_available(described.needs)
-    with override_request_data(present):
-        return view(**path)
+    with called_by_page(data):
+        return view(**arguments)
 
 
 def _check_available(needs: type[Any]) -> None:
@@ -189,12 +138,12 @@ def _check_available(needs: type[Any]) -> None:
     context.get(needs)
 
 
-def _form_with_errors(form_page: View, path: Values, problem: Problem) -> Response:
+def _form_with_errors(page: View, path: Values, problem: Problem) -> Response:
     remember_rejection(problem)
     # The page may have many forms: pass only the path variables that it takes.
-    taken = signature(form_page).parameters
+    taken = signature(page).parameters
     try:
-        response: Response = form_page(**{name: path[name] for name in path if name in taken})
+        response: Response = page(**{name: path[name] for name in path if name in taken})
     except Problem:
         # The caller may not see this page: respond with the problem only.
         raise problem from None
@@ -207,6 +156,11 @@ def _form_with_errors(form_page: View, path: Values, problem: Problem) -> Respon
 
 
 Form = MultiDict[str, str]
+
+
+def _form_fields(location: str, schema: Schema) -> JsonObject | None:
+    """Return the fields of a form that no view of the API reads; its query stays the request's."""
+    return body_of(schema, request.form) if location == "form" else None
 
 
 def body_of(schema: Schema, form: Form, prefix: str = "") -> JsonObject:

@@ -1,5 +1,3 @@
-from flask import Response
-
 from ..accounts.service import Accounts
 from ..administration.rules import LastRoot, SoleOwner
 from ..auth.blueprint import client_ip_address
@@ -15,7 +13,7 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
 from ..core.web.request_data import takes
-from ..core.web.responses import answers, json_response
+from ..core.web.responses import AnswerWith, answers
 from . import schemas
 from .schemas import DeleteAccount, DeletionOff, DeletionRead
 from .service import Deletion
@@ -38,7 +36,7 @@ def deletion_required() -> None:
 @takes(json=DeleteAccount)
 @answers(202, DeletionRead, description="The account will be deleted after the grace period")
 @answers(200, Message)
-def delete_account(json: DeleteAccount.Input) -> JsonObject | Response:
+def delete_account(json: DeleteAccount.Input) -> JsonObject | AnswerWith:
     """Delete the caller's account
 
     With a grace period, the account is deleted at its end and can be restored until then.
@@ -47,7 +45,7 @@ def delete_account(json: DeleteAccount.Input) -> JsonObject | Response:
     if deletes_at is None:
         return {"message": "Account deleted"}
     message = "The account will be deleted. The email has a link to keep it"
-    return json_response({"message": message, "deletes_at": deletes_at}, 202)
+    return AnswerWith({"message": message, "deletes_at": deletes_at}, 202, ready=True)
 
 
 @blueprint.post("/account/restore")

@@ -11,7 +11,7 @@ from ..core.types import AccountKey, Values
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, example, raises, variables
 from ..core.web.request_data import takes
-from ..core.web.responses import answers, json_response
+from ..core.web.responses import AnswerWith, answers
 from . import schemas
 from .avatars import Avatars
 from .errors import (
@@ -31,7 +31,7 @@ from .service import Profiles
 # The picture, and the rest of the form.
 MAX_FORM_BYTES = MAX_BYTES + 64 * 1024
 
-ProfileResponse = Mapping[str, Any] | Response
+ProfileResponse = Mapping[str, Any] | AnswerWith
 
 blueprint = Blueprint("profiles", __name__, needs=Accounts, about="Profiles and avatars")
 
@@ -43,7 +43,7 @@ def build_response(profile: Profile, viewer: AccountLike | None = None) -> Profi
         properties = service(Profiles).visibility.narrow(properties, viewer)
     if schemas.read_schema() is schemas.ProfileRead:
         # The values need no conversion, and the schema's dump costs ten times as much.
-        return json_response(schemas.as_profile_read(properties))
+        return AnswerWith(schemas.as_profile_read(properties), ready=True)
     return properties
 
 

@@ -10,9 +10,11 @@ from marshmallow import Schema, fields
 
 from app.accounts.schemas import AccountRead
 from app.auth import examples
-from app.core.web.fields import IsUnset
-from app.core.web.operation import find_operation
-from app.core.web.responses import answers, row_serializer
+from app.core.web.fields import IsUnset, Page
+from app.core.web.operation import View, find_operation
+from app.core.web.paging import Slice
+from app.core.web.request_data import called_by_page, takes
+from app.core.web.responses import AnswerWith, answers, polled, row_serializer
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person
@@ -75,6 +77,54 @@ def test_single_result_instead_of_a_list_raises() -> None:
 def test_expected_result_is_returned(many: bool, result: Any) -> None:
     with Flask("host").test_request_context():
         assert answers(200, Room, many=many)(lambda: result)().json == result
+
+
+ADDED = answers(202, Room)(answers(201, Room)(lambda result: result))
+
+
+def test_a_view_can_answer_with_the_status_of_another_decorator() -> None:
+    with Flask("host").test_request_context():
+        answered = [ADDED(ROOMS[0]), ADDED(AnswerWith({**ROOMS[0], "key": "mat"}, 202))]
+    assert [(each.status_code, each.json) for each in answered] == [
+        (201, ROOMS[0]),
+        (202, ROOMS[0]),
+    ]
+
+
+def page_value(view: View, *args: Any) -> Any:
+    with Flask("host").test_request_context("/?limit=7"), called_by_page(lambda *_: {"limit": 2}):
+        return view(*args)
+
+
+def unchanged(result: Any) -> Any:
+    return result
+
+
+def test_a_page_gets_what_the_schema_shows() -> None:
+    room = {**ROOMS[0], "key": "under the mat"}
+    assert page_value(ADDED, room) == ROOMS[0]
+    assert page_value(ADDED, AnswerWith(room, 202)) == ROOMS[0]
+    assert page_value(polled(answers(200, Room, many=True)(unchanged)), [room]) == ROOMS
+    ready = AnswerWith(room, ready=True)
+    assert page_value(answers(200, Room)(unchanged), ready) is room
+
+
+def test_a_page_gets_the_rows_of_a_list_with_the_places_of_others() -> None:
+    room = {**ROOMS[0], "key": "under the mat"}
+    found = Slice([room], after="9", before="7", total=3)
+    assert page_value(answers(200, Room, sliced=True)(unchanged), found) == found._replace(
+        rows=ROOMS
+    )
+    limits = []
+
+    @takes(query=Page)
+    @answers(200, Room, paged=True)
+    def rooms(query: Page.Input) -> Any:
+        limits.append(query["limit"])
+        return [room]
+
+    # Not one row more: a page counts its rows itself.
+    assert (page_value(rooms), limits) == (ROOMS, [2])
 
 
 def test_every_list_is_paginated(app: Flask) -> None:

@@ -1,14 +1,12 @@
 """Routes of passkeys: add a passkey, and sign in with it by token or cookie."""
 
-from flask import Response
-
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
-from ...core.web.request_data import schema_instance, takes
-from ...core.web.responses import answers, json_response
+from ...core.web.request_data import takes
+from ...core.web.responses import AnswerWith, answers
 from ..caller import caller, find_caller
 from ..decorators import account_optional, account_required, raises_sign_in_problems
 from ..errors import (
@@ -66,7 +64,7 @@ def begin_passkey(json: PasskeyBegin.Input) -> JsonObject:
     200, enrolled_read, description="The passkey is a second factor: the response has a new sign-in"
 )
 @answers(201, AuthenticatorRead)
-def add_passkey(json: NewPasskey.Input) -> Authenticator | Response:
+def add_passkey(json: NewPasskey.Input) -> Authenticator | AnswerWith:
     """Add a passkey that the browser has created
 
     If passkeys are second factors, every earlier sign-in ends, and the response has a new one, with
@@ -77,7 +75,7 @@ def add_passkey(json: NewPasskey.Input) -> Authenticator | Response:
     if added.outcome is None:
         return added.passkey
     signed_in = {**response_payload(added.outcome), "recovery_codes": added.recovery_codes}
-    return json_response(schema_instance(enrolled_read()).dump(signed_in))
+    return AnswerWith(signed_in, 200)
 
 
 @blueprint.post("/login/passkey/options")

@@ -22,10 +22,11 @@ from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import AccountKey, JsonObject
 from ...core.web.operation import View
+from ...core.web.paging import Slice
 from ...deletion.service import Deletion
 from ...exports.service import Exports
 from ...profiles.models import Profile
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Undo, link_to, redirect_to
 from ..pages import render_page
 from ..people import DisplayedPerson, build_person
@@ -85,7 +86,7 @@ def redirect_to_account(text: str, account_id: AccountKey, undo: Undo | None = N
     return redirect_to(".managed_account_page", text, undo=undo, account_id=account_id)
 
 
-@calls_api(administration_api.update_managed_account, form_page=managed_account_page)
+@console_form(administration_api.update_managed_account, page=managed_account_page)
 def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     """Change the role, or a status without a date."""
     if "role" in request.form:
@@ -128,31 +129,31 @@ def undo_status(account_id: AccountKey) -> Undo:
     return Undo(url, {"status": service(Accounts).active_status})
 
 
-@calls_api(administration_api.recover_account, form_page=managed_account_page)
+@console_form(administration_api.recover_account, page=managed_account_page)
 def mail_managed_account_password(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
     return redirect_to_account(_("Password reset email sent."), account_id)
 
 
-@calls_api(administration_api.sign_out_account, form_page=managed_account_page)
+@console_form(administration_api.sign_out_account, page=managed_account_page)
 def sign_out_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
     return redirect_to_account(_("Signed out {email} everywhere.", email=email), account_id)
 
 
-@calls_api(administration_api.unlock_account, form_page=managed_account_page)
+@console_form(administration_api.unlock_account, page=managed_account_page)
 def unlock_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
     return redirect_to_account(_("Unlocked {email}.", email=email), account_id)
 
 
-@calls_api(administration_api.verify_account, form_page=managed_account_page)
+@console_form(administration_api.verify_account, page=managed_account_page)
 def verify_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
     return redirect_to_account(_("{email} is now verified.", email=email), account_id)
 
 
-@calls_api(mfa_api.reset_authenticators, form_page=managed_account_page)
+@console_form(mfa_api.reset_authenticators, page=managed_account_page)
 def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
     return redirect_to_account(
@@ -171,7 +172,7 @@ def delete_managed_account_page(account_id: AccountKey) -> Response:
     )
 
 
-@calls_api(administration_api.delete_managed_account, form_page=delete_managed_account_page)
+@console_form(administration_api.delete_managed_account, page=delete_managed_account_page)
 def delete_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     # The API deletes nothing unless the admin has entered the email address.
     deleted = call_api(query={"email": request.form.get("email", "")})
@@ -217,9 +218,11 @@ def _profile(account_id: AccountKey) -> Profile | None:
     return found
 
 
-def _list(view: View, account_id: AccountKey, limit: int) -> list[JsonObject]:
-    rows: list[JsonObject] = get_from_api(view, query={"limit": limit}, account_id=account_id)
-    return rows
+def _list(view: View, account_id: AccountKey, limit: int) -> Sequence[JsonObject]:
+    found: Slice | list[JsonObject] = get_from_api(
+        view, query={"limit": limit}, account_id=account_id
+    )
+    return found.rows if isinstance(found, Slice) else found
 
 
 def _factors(account_id: AccountKey) -> Sequence[Any]:

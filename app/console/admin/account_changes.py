@@ -20,7 +20,7 @@ from ...core.errors import Invalid
 from ...core.types import AccountKey, JsonObject
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text
 from ...core.web.request_data import takes
-from ..api_calls import ApiCall, calls_api, show_form_again
+from ..api_calls import ApiCall, console_form
 from ..owner.step_up import require_recent_sign_in
 from ..pages import render_page
 from ..texts import _
@@ -53,7 +53,7 @@ def suspend_managed_account_page(account_id: AccountKey) -> Response:
     )
 
 
-@calls_api(administration_api.update_managed_account, form_page=suspend_managed_account_page)
+@console_form(administration_api.update_managed_account, page=suspend_managed_account_page)
 def suspend_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     changed = call_api(json={"status": SUSPENDED, **sent_suspension()})
     text = _("Suspended {email} and ended its sessions.", email=changed["email"])
@@ -116,7 +116,7 @@ def _change_email(account_id: AccountKey, form: NewAddress.Input) -> None:
         credentials.request_email(actor, account_id, form["email"])
 
 
-@calls_api(_change_email, form_page=managed_email_page)
+@console_form(_change_email, page=managed_email_page)
 def change_managed_email(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
     email = request.form["email"].strip()
@@ -127,7 +127,7 @@ def change_managed_email(call_api: ApiCall, account_id: AccountKey) -> Response:
     return redirect_to_account(text, account_id)
 
 
-@show_form_again(managed_account_page)
+@console_form(page=managed_account_page)
 @admins_only
 @fresh_factor_required
 def unlink_managed_identity(account_id: AccountKey, identity_id: int) -> Response:
@@ -150,13 +150,13 @@ def _add_note(account_id: AccountKey, form: NoteText.Input) -> None:
     service(AccountNotes).add(actor.id, account_id, form["text"])
 
 
-@calls_api(_add_note, form_page=managed_account_page)
+@console_form(_add_note, page=managed_account_page)
 def add_account_note(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
     return redirect_to_account(_("Note added."), account_id)
 
 
-@show_form_again(managed_account_page)
+@console_form(page=managed_account_page)
 @admins_only
 def delete_account_note(account_id: AccountKey, note_id: int) -> Response:
     actor = caller().account

@@ -19,10 +19,11 @@ from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.types import JsonObject
+from ...core.web.paging import Slice
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import load_body
 from ...core.web.responses import field_names
-from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..csv_files import csv_lines, download, is_csv_name, release_connection
 from ..links import current_path, link_to, redirect, redirect_to
 from ..pages import render_fragment, render_page
@@ -61,11 +62,11 @@ def managed_accounts_page() -> Response:
     query = account_query(filters)
     errors: Sequence[str] = ()
     try:
-        found = list_from_api(
+        found = get_from_api(
             administration_api.list_managed_accounts, query={**query, **position, "limit": ROWS}
         )
     except Invalid as problem:
-        found, errors = ListPage([], {}), error_messages(problem)
+        found, errors = Slice([]), error_messages(problem)
     return render_page(
         "admin/accounts.html",
         status=422 if errors else 200,
@@ -75,13 +76,13 @@ def managed_accounts_page() -> Response:
         errors=errors,
         is_filtered=bool(filters.keys() - {"sort"}),
         here=current_path(),
-        has_more=bool(position or found.next_query),
+        has_more=bool(position or found.after),
         more=any(name in filters for name in FILTERS[4:]),
         columns={name: _sort_link(name, filters) for name in SORTS},
         total=_total(found, query),
         first_url=link_to(f".{AT}", **filters) if position and not found.rows else "",
-        previous_url=link_with(f".{AT}", filters, found.previous_query),
-        next_url=link_with(f".{AT}", filters, found.next_query),
+        previous_url=link_with(f".{AT}", filters, before=found.before),
+        next_url=link_with(f".{AT}", filters, after=found.after),
         csv_url=link_to(".accounts_csv", **filters),
         lines_url=link_to(".accounts_file", **filters),
         statuses=[("", _("Any status")), *statuses(_known_statuses())],
@@ -90,7 +91,7 @@ def managed_accounts_page() -> Response:
 
 
 @reads_replica
-def _total(found: ListPage, query: JsonObject) -> Estimate:
+def _total(found: Slice, query: JsonObject) -> Estimate:
     if found.total is not None or not found.rows:
         return Estimate(found.total or 0, "exactly")
     if "search" in query:
@@ -155,7 +156,7 @@ def assignable_roles() -> list[str]:
     return [role for role in reversed(ROLES) if may_manage_roles(actor, role)]
 
 
-@calls_api(administration_api.create_managed_account, form_page=new_managed_account_page)
+@console_form(administration_api.create_managed_account, page=new_managed_account_page)
 def make_managed_account(call_api: ApiCall) -> Response:
     method, form = request.form.get("way", "invite"), request.form
     body: JsonObject = {"email": form.get("email", ""), "invite": method == "invite"}

@@ -19,7 +19,7 @@ from ...notifications.counts import max_minutes
 from ...notifications.outcomes import Outcomes
 from ...notifications.saved import SavedDrafts
 from ...notifications.sent import SentItem, SentNotifications
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..csv_files import csv_lines, download, release_connection
 from ..links import redirect_to
 from ..pages import render_fragment, render_page
@@ -100,7 +100,7 @@ def broadcast_progress(query: ProgressQuery.Input, notification_id: int) -> Resp
     )
 
 
-@calls_api(broadcasts_api.retry_notification, form_page=broadcast_page)
+@console_form(broadcasts_api.retry_notification, page=broadcast_page)
 def retry_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     call_api()
     return redirect_to(
@@ -108,7 +108,7 @@ def retry_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     )
 
 
-@calls_api(broadcasts_api.delete_sent_notification, form_page=broadcast_page)
+@console_form(broadcasts_api.delete_sent_notification, page=broadcast_page)
 def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     deleted = call_api()
     text = _n(

@@ -24,7 +24,7 @@ from ...notifications.saved import SavedDrafts, Segments
 from ...notifications.schemas import INAPP
 from ...notifications.sent import SentNotifications
 from ...notifications.service import Draft, Notifications
-from ..api_calls import get_from_api, show_form_again
+from ..api_calls import console_form, get_from_api
 from ..forms import remember_rejection
 from ..links import redirect_to
 from ..page_globals import channel_name
@@ -110,7 +110,7 @@ def check_again() -> Response:
     return check_or_write(BroadcastDraft.from_form())
 
 
-@show_form_again(check_again)
+@console_form(page=check_again)
 @admins_only
 def send_broadcast() -> Response:
     draft = BroadcastDraft.from_form()
@@ -184,7 +184,7 @@ def write_page(draft: BroadcastDraft, status: int = 200) -> Response:
     found: list[Any] = []
     if draft.search and draft.audience.kind == CHOSEN:
         query = {"search": draft.search, "limit": MAX_RESULTS}
-        found = get_from_api(administration_api.list_managed_accounts, query=query)
+        found = get_from_api(administration_api.list_managed_accounts, query=query).rows
     return render_page(
         "admin/broadcasts/compose.html",
         status=status,

@@ -16,9 +16,10 @@ from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import JsonObject, Values
 from ...core.web.fields import RequestSchema, Text
+from ...core.web.paging import Slice
 from ...core.web.request_data import takes
 from ...workspaces.service import Workspaces
-from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..audit_log import PERSON_FILTERS, action_groups, download, entry_title, load_filters
 from ..links import link_to, redirect, redirect_to
 from ..pages import render_page
@@ -46,9 +47,9 @@ def admin_events_page() -> Response:
     errors: Sequence[str] = ()
     try:
         query = _parse_filters(filters)
-        found = list_from_api(audit_api.list_events, query={**query, **position, "limit": ROWS})
+        found = get_from_api(audit_api.list_events, query={**query, **position, "limit": ROWS})
     except Invalid as problem:
-        found, errors = ListPage([], {}), error_messages(problem)
+        found, errors = Slice([]), error_messages(problem)
     return render_page(
         "admin/events.html",
         status=422 if errors else 200,
@@ -58,8 +59,8 @@ def admin_events_page() -> Response:
         groups=action_groups(),
         more=any(name in filters for name in FILTERS[2:]),
         first_url=link_to(f".{AT}", **filters) if position else "",
-        previous_url=link_with(f".{AT}", filters, found.previous_query),
-        next_url=link_with(f".{AT}", filters, found.next_query),
+        previous_url=link_with(f".{AT}", filters, before=found.before),
+        next_url=link_with(f".{AT}", filters, after=found.after),
         csv_url=link_to(".admin_events_csv", **filters),
         lines_url=link_to(".admin_events_file", **filters),
     )
@@ -175,7 +176,7 @@ def _save_filter(form: FilterName.Input) -> None:
     service(SavedFilters).save(caller().account.id, form["name"], query)
 
 
-@calls_api(_save_filter, form_page=saved_filters_page)
+@console_form(_save_filter, page=saved_filters_page)
 def save_event_filter(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".saved_filters_page", _("Filter saved."))

@@ -60,9 +60,9 @@ def filter_values(names: Iterable[str]) -> dict[str, str]:
     return {name: value for name, value in given if value}
 
 
-def link_with(endpoint: str, filters: Mapping[str, str], position: Mapping[str, str]) -> str:
+def link_with(endpoint: str, filters: Mapping[str, str], **position: str | None) -> str:
     """Return the link to a page of a list with the same filters; empty without a position."""
-    return link_to(endpoint, **{**filters, **position}) if position else ""
+    return link_to(endpoint, **{**filters, **position}) if any(position.values()) else ""
 
 
 def days_to_timestamps(

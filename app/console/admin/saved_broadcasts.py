@@ -13,7 +13,7 @@ from ...notifications.models import SEGMENT_NAME_LENGTH
 from ...notifications.receivers import Audience
 from ...notifications.saved import SavedDrafts, Segments
 from ...notifications.sent import SentNotifications
-from ..api_calls import show_form_again
+from ..api_calls import console_form
 from ..forms import remember_rejection
 from ..links import redirect_to
 from ..pages import render_page
@@ -58,7 +58,7 @@ def delete_draft(draft_id: int) -> Response:
     return redirect_to(f".{AT}", _("Draft deleted."))
 
 
-@show_form_again(broadcast_page)
+@console_form(page=broadcast_page)
 @admins_only
 def duplicate_broadcast(notification_id: int) -> Response:
     sent = service(SentNotifications)

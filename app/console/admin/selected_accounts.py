@@ -23,7 +23,7 @@ from ...core.web.request_data import load_body, takes
 from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.models import GUEST, MEMBER
 from ...workspaces.service import Workspaces
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..links import link_to, next_path, redirect
 from ..pages import render_page
 from ..texts import _, _n, mark
@@ -155,21 +155,21 @@ def _add(form: WorkspaceFields.Input) -> Selection:
     )
 
 
-@calls_api(_suspend, form_page=suspend_selected_page)
+@console_form(_suspend, page=suspend_selected_page)
 def suspend_selected(call_api: ApiCall) -> Response:
     selection: Selection = call_api(json=sent_suspension())
     n = len(selection.included)
     return _finish(selection, _n("Suspended {n} account.", "Suspended {n} accounts.", n))
 
 
-@calls_api(_sign_out, form_page=sign_out_selected_page)
+@console_form(_sign_out, page=sign_out_selected_page)
 def sign_out_selected(call_api: ApiCall) -> Response:
     selection: Selection = call_api()
     n = len(selection.included)
     return _finish(selection, _n("Signed out {n} account.", "Signed out {n} accounts.", n))
 
 
-@calls_api(_add, form_page=add_selected_page)
+@console_form(_add, page=add_selected_page)
 def add_selected(call_api: ApiCall) -> Response:
     selection: Selection = call_api()
     text = _n(

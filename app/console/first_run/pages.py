@@ -15,7 +15,7 @@ from ...core.context import current_frontdesk, find_context, service
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, hidden
 from ...core.web.request_data import takes
-from ..api_calls import show_form_again
+from ..api_calls import console_form
 from ..links import redirect_to
 from ..pages import render_page
 from ..texts import _
@@ -47,9 +47,8 @@ def first_root_page() -> Response:
     return render_page("first_run/first_root.html", token=token, password_length=length)
 
 
+@console_form(page=first_root_page)
 @anyone
-@hidden
-@show_form_again(first_root_page)
 @takes(form=FirstRootForm)
 def make_first_root(form: FirstRootForm.Input) -> Response:
     account = FirstRoot(find_context()).make(**form)

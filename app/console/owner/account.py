@@ -16,7 +16,7 @@ from ...deletion.routes import deletion_required
 from ...exports import routes as exports_api
 from ...exports.routes import exports_required
 from ...exports.service import Exports
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..cookies import choose_theme, theme
 from ..links import link_to, previous_path, redirect, redirect_to
 from ..page_globals import moment
@@ -50,7 +50,7 @@ def account_page() -> Response:
     )
 
 
-@calls_api(account_api.change_account, form_page=account_page)
+@console_form(account_api.change_account, page=account_page)
 def change_details(call_api: ApiCall) -> Response:
     changed = call_api()
     use_language(changed.get("locale"))
@@ -76,7 +76,7 @@ def export_state() -> Response:
     )
 
 
-@calls_api(exports_api.create_export, form_page=account_page)
+@console_form(exports_api.create_export, page=account_page)
 def ask_export(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".account_page", _("Your export is being created."), _anchor="data")
@@ -102,7 +102,7 @@ def deletion_page() -> Response:
     )
 
 
-@calls_api(deletion_api.delete_account, form_page=deletion_page)
+@console_form(deletion_api.delete_account, page=deletion_page)
 def delete_account(call_api: ApiCall) -> Response:
     result = call_api()
     if "deletes_at" not in result:

@@ -21,7 +21,7 @@ from ...delivery.mail.markup import linked
 from ...notifications import routes as inbox_api
 from ...notifications.inbox import Inbox, Item
 from ...notifications.undo import InboxUndo
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..links import (
     Notice,
     Undo,
@@ -161,14 +161,14 @@ def _list_context(query: InboxQuery.Input) -> JsonObject:
     }
 
 
-@calls_api(inbox_api.mark_inbox_item)
+@console_form(inbox_api.mark_inbox_item)
 def open_item(call_api: ApiCall, notification_id: int) -> Response:
     """Mark the message as read and open it; a GET request must not change it."""
     item = call_api(query={"status": True})
     return redirect_to(".item_page", item_id=item["id"])
 
 
-@calls_api(inbox_api.mark_inbox_item)
+@console_form(inbox_api.mark_inbox_item)
 def mark_item(call_api: ApiCall, notification_id: int) -> Response:
     item = call_api()
     if is_fragment_request():
@@ -176,7 +176,7 @@ def mark_item(call_api: ApiCall, notification_id: int) -> Response:
     return redirect(_list_path())
 
 
-@calls_api(inbox_api.mark_inbox)
+@console_form(inbox_api.mark_inbox)
 def mark_all_items(call_api: ApiCall) -> Response:
     count = unread_count(caller().account)
     call_api(query={"status": True})
@@ -185,7 +185,7 @@ def mark_all_items(call_api: ApiCall) -> Response:
     )
 
 
-@calls_api(inbox_api.delete_inbox_item)
+@console_form(inbox_api.delete_inbox_item)
 def delete_item(call_api: ApiCall, notification_id: int) -> Response:
     # Before the deletion, while the row can still be read.
     undo = _undo(notification_id)

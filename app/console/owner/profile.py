@@ -21,7 +21,7 @@ from ...profiles.guards import scoped_account_required
 from ...profiles.models import PROPERTIES, Profile
 from ...profiles.schemas import form_schema, form_update_schema, to_columns
 from ...profiles.service import Profiles
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
 from ..pictures import picture_errors
@@ -56,32 +56,32 @@ def _update_profile(json: Values) -> Profile:
     return service(Profiles).update(caller().account.id, fields)
 
 
-@calls_api(_create_profile, form_page=profile_page)
+@console_form(_create_profile, page=profile_page)
 def make_profile(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".profile_page", _("Profile saved."))
 
 
-@calls_api(_update_profile, form_page=profile_page)
+@console_form(_update_profile, page=profile_page)
 def change_profile(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".profile_page", _("Profile saved."))
 
 
-@calls_api(profiles_api.delete_profile, form_page=profile_page)
+@console_form(profiles_api.delete_profile, page=profile_page)
 def delete_profile(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".profile_page", _("Profile deleted."))
 
 
-@calls_api(profiles_api.set_avatar, form_page=profile_page)
+@console_form(profiles_api.set_avatar, page=profile_page)
 def set_avatar(call_api: ApiCall) -> Response:
     with picture_errors("avatar"):
         call_api()
     return redirect_to(".profile_page", _("Picture saved."))
 
 
-@calls_api(profiles_api.update_profile, form_page=profile_page)
+@console_form(profiles_api.update_profile, page=profile_page)
 def remove_avatar(call_api: ApiCall) -> Response:
     call_api(json={"avatar": None})
     return redirect_to(".profile_page", _("Picture removed."))

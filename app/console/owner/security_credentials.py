@@ -11,7 +11,7 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden
 from ...registration import routes as registration_api
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..links import redirect_to
 from ..pages import render_page
 from ..texts import _
@@ -32,7 +32,7 @@ def email_page() -> Response:
     )
 
 
-@calls_api(account_api.request_email_change, form_page=email_page)
+@console_form(account_api.request_email_change, page=email_page)
 def change_email(call_api: ApiCall) -> Response:
     call_api()
     email = request.form["email"].strip()
@@ -42,7 +42,7 @@ def change_email(call_api: ApiCall) -> Response:
     )
 
 
-@calls_api(registration_api.mail_verification, form_page=email_page)
+@console_form(registration_api.mail_verification, page=email_page)
 def mail_own_verification(call_api: ApiCall) -> Response:
     email = caller().account.email
     call_api(json={"email": email})
@@ -55,7 +55,7 @@ def password_page() -> Response:
     return _with_password() if _has_password() else _without_password()
 
 
-@calls_api(account_api.change_password, form_page=password_page)
+@console_form(account_api.change_password, page=password_page)
 def change_own_password(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".security_page", _("Password changed. All other sessions have ended."))

@@ -28,7 +28,7 @@ from ...core.types import JsonObject
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import hidden
 from ...core.web.request_data import takes
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
 from ..recovery_codes import show_recovery_codes
@@ -78,19 +78,19 @@ def authenticator_page(authenticator_id: int) -> Response:
     )
 
 
-@calls_api(mfa_api.rename_authenticator, form_page=authenticator_page)
+@console_form(mfa_api.rename_authenticator, page=authenticator_page)
 def rename_own_authenticator(call_api: ApiCall, authenticator_id: int) -> Response:
     renamed = call_api()
     return redirect_to(_page_of(renamed), _("Renamed to {name}.", name=renamed["name"]))
 
 
-@calls_api(mfa_api.remove_authenticator, form_page=authenticator_page)
+@console_form(mfa_api.remove_authenticator, page=authenticator_page)
 def remove_own_authenticator(call_api: ApiCall, authenticator_id: int) -> Response:
     removed = call_api()
     return redirect_to(_page_of(removed), _("Removed {name}.", name=removed["name"]))
 
 
-@calls_api(mfa_api.forget_trusted_device)
+@console_form(mfa_api.forget_trusted_device)
 def forget_own_device(call_api: ApiCall, device_id: int) -> Response:
     forgotten = call_api()
     device = label_of(forgotten["user_agent"]) or _("The device")
@@ -137,12 +137,12 @@ def _set_up_app(form: AppSetupForm.Input) -> JsonObject:
     return {**response_payload(enrolled.outcome), "recovery_codes": enrolled.recovery_codes}
 
 
-@calls_api(_set_up_app, form_page=new_app_page)
+@console_form(_set_up_app, page=new_app_page)
 def set_up_own_app(call_api: ApiCall) -> Response:
     return _finish_setup(call_api())
 
 
-@calls_api(mfa_api.begin_app, form_page=new_app_page)
+@console_form(mfa_api.begin_app, page=new_app_page)
 def begin_own_app(call_api: ApiCall) -> Response:
     """Show the secret without a redirect, because the API returns it only once."""
     return _render_setup(call_api())
@@ -161,7 +161,7 @@ def own_app_page(authenticator_id: int) -> Response:
     return _render_setup(shown)
 
 
-@calls_api(mfa_api.confirm_app, form_page=own_app_page)
+@console_form(mfa_api.confirm_app, page=own_app_page)
 def confirm_own_app(call_api: ApiCall, authenticator_id: int) -> Response:
     return _finish_setup(call_api())
 
@@ -193,7 +193,7 @@ def recovery_codes_page() -> Response:
     )
 
 
-@calls_api(mfa_api.make_recovery_codes, form_page=recovery_codes_page)
+@console_form(mfa_api.make_recovery_codes, page=recovery_codes_page)
 def make_own_recovery_codes(call_api: ApiCall) -> Response:
     has_codes = get_from_api(mfa_api.count_recovery_codes)["left"] > 0
     return render_recovery_codes(call_api()["recovery_codes"], replaces_codes=has_codes)

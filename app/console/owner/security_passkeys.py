@@ -10,7 +10,7 @@ from ...auth.sessions.devices import label_of
 from ...core.context import service
 from ...core.errors import NotFound
 from ...core.web.operation import hidden
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
 from ..resources import ConsoleResources
@@ -49,7 +49,7 @@ def new_passkey_page() -> Response:
     )
 
 
-@calls_api(passkeys_api.add_passkey, form_page=new_passkey_page)
+@console_form(passkeys_api.add_passkey, page=new_passkey_page)
 def add_own_passkey(call_api: ApiCall) -> Response:
     added = call_api(json={"name": request.form.get("name", ""), "credential": sent_credential()})
     if codes := added.get("recovery_codes"):

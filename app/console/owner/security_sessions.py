@@ -5,7 +5,7 @@ from flask import Response
 from ...auth.decorators import active_account_required
 from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import hidden
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Paging, redirect_to
 from ..pages import render_page
 from ..texts import _, _n
@@ -27,7 +27,7 @@ def sessions_page() -> Response:
     )
 
 
-@calls_api(sessions_api.end_session)
+@console_form(sessions_api.end_session)
 def end_own_session(call_api: ApiCall, session_id: str) -> Response:
     ended = call_api()
     if ended["current"]:
@@ -36,7 +36,7 @@ def end_own_session(call_api: ApiCall, session_id: str) -> Response:
     return redirect_to(".sessions_page", _("Signed out {device}.", device=device))
 
 
-@calls_api(sessions_api.end_sessions)
+@console_form(sessions_api.end_sessions)
 def end_other_sessions(call_api: ApiCall) -> Response:
     ended = call_api(query={"others": "true"})["ended"]
     return redirect_to(

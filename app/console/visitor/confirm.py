@@ -10,7 +10,7 @@ from ...auth.step_up.service import Reauthentication
 from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..links import link_to, next_path, redirect
 from ..pages import render_page
 from . import passkeys
@@ -36,14 +36,14 @@ def confirm_page() -> Response:
     return _page(requested if requested in methods else next(iter(methods), ""), methods)
 
 
-@calls_api(step_up_api.reauthenticate, form_page=confirm_page)
+@console_form(step_up_api.reauthenticate, page=confirm_page)
 def confirm_identity(call_api: ApiCall) -> Response:
     use_trusted_device()
     call_api()
     return redirect(next_path(link_to(".dashboard")))
 
 
-@calls_api(step_up_api.reauthenticate, form_page=confirm_page)
+@console_form(step_up_api.reauthenticate, page=confirm_page)
 def confirm_by_passkey(call_api: ApiCall) -> Response:
     call_api(json={"credential": sent_credential()})
     return redirect(next_path(link_to(".dashboard")))

@@ -5,7 +5,7 @@ from flask import Response, request
 
 from ...auth.login_codes import routes as login_codes_api
 from ...core.web.operation import anyone, hidden
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..links import link_to, next_path, redirect, redirect_to
 from ..pages import is_signed_in, render_page
 from ..texts import _
@@ -21,7 +21,7 @@ def mailed_code_page() -> Response:
     return render_page("visitor/mailed_code.html", next=next_path(""))
 
 
-@calls_api(login_codes_api.ask_for_code, form_page=mailed_code_page)
+@console_form(login_codes_api.ask_for_code, page=mailed_code_page)
 def ask_for_sign_in_code(call_api: ApiCall) -> Response:
     again = "again" in request.form
     result = call_api()
@@ -40,7 +40,7 @@ def typed_code_page() -> Response:
     return _code_page(request.form["login_id"])
 
 
-@calls_api(login_codes_api.open_cookie_session_by_code, form_page=typed_code_page)
+@console_form(login_codes_api.open_cookie_session_by_code, page=typed_code_page)
 def sign_in_by_code(call_api: ApiCall) -> Response:
     prepare_sign_in()
     return redirect_signed_in(call_api())

@@ -12,7 +12,7 @@ from ...core.context import service
 from ...core.web.operation import anyone, hidden
 from ...deletion import routes as deletion_api
 from ...deletion.service import Deletion
-from ..api_calls import ApiCall, calls_api, report
+from ..api_calls import ApiCall, console_form, report
 from ..links import link_to, redirect, redirect_to
 from ..pages import is_signed_in, render_page
 from ..texts import _
@@ -36,7 +36,7 @@ def confirm_email_page() -> Response:
     )
 
 
-@calls_api(account_api.confirm_email_change, form_page=confirm_email_page)
+@console_form(account_api.confirm_email_change, page=confirm_email_page)
 def confirm_new_email(call_api: ApiCall) -> Response:
     prepare_sign_in()
     try:
@@ -61,7 +61,7 @@ def undo_email_page() -> Response:
     return render_page("visitor/undo_email.html", token=_token())
 
 
-@calls_api(account_api.undo_email_change, form_page=undo_email_page)
+@console_form(account_api.undo_email_change, page=undo_email_page)
 def undo_new_email(call_api: ApiCall) -> Response:
     call_api()
     return render_page("visitor/email_undone.html")
@@ -77,7 +77,7 @@ def keep_account_page() -> Response:
     return render_page("visitor/keep_account.html", token=_token())
 
 
-@calls_api(deletion_api.restore_account, form_page=keep_account_page)
+@console_form(deletion_api.restore_account, page=keep_account_page)
 def keep_account(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".sign_in_page", _("Your account was restored. Welcome back."))

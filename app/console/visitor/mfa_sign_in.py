@@ -12,7 +12,7 @@ from ...core.context import service
 from ...core.errors import Problem
 from ...core.types import JsonObject
 from ...core.web.operation import anyone, hidden
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..links import link_to, next_path, redirect_to
 from ..pages import render_page
 from ..recovery_codes import show_recovery_codes
@@ -37,19 +37,19 @@ def second_step_page() -> Response:
     return _page(request.form["mfa_token"], request.form.get("methods", "").split())
 
 
-@calls_api(mfa_api.finish_cookie_session, form_page=second_step_page)
+@console_form(mfa_api.finish_cookie_session, page=second_step_page)
 def finish_by_app(call_api: ApiCall) -> Response:
     prepare_sign_in()
     return redirect_signed_in(call_api())
 
 
-@calls_api(mfa_api.finish_cookie_session, form_page=second_step_page)
+@console_form(mfa_api.finish_cookie_session, page=second_step_page)
 def finish_by_recovery_code(call_api: ApiCall) -> Response:
     prepare_sign_in()
     return redirect_signed_in(call_api())
 
 
-@calls_api(mfa_api.finish_cookie_session, form_page=second_step_page)
+@console_form(mfa_api.finish_cookie_session, page=second_step_page)
 def finish_by_passkey(call_api: ApiCall) -> Response:
     prepare_sign_in()
     body = {
@@ -88,7 +88,7 @@ def enrolment_page() -> Response:
     return _enrolment_page(request.form["mfa_token"], request.form.get("methods", "").split())
 
 
-@calls_api(mfa_api.begin_app, form_page=enrolment_page)
+@console_form(mfa_api.begin_app, page=enrolment_page)
 def begin_app_at_sign_in(call_api: ApiCall) -> Response:
     # The default name of the API is in English.
     body = {
@@ -111,13 +111,13 @@ def app_at_sign_in_page(authenticator_id: int) -> Response:
     return _app_page({**shown, "qr": totp.qr_code(uri) if uri else ""})
 
 
-@calls_api(mfa_api.confirm_app, form_page=app_at_sign_in_page)
+@console_form(mfa_api.confirm_app, page=app_at_sign_in_page)
 def confirm_app_at_sign_in(call_api: ApiCall, authenticator_id: int) -> Response:
     prepare_sign_in()
     return _finish_enrolment(call_api())
 
 
-@calls_api(passkeys_api.add_passkey, form_page=enrolment_page)
+@console_form(passkeys_api.add_passkey, page=enrolment_page)
 def add_passkey_at_sign_in(call_api: ApiCall) -> Response:
     prepare_sign_in()
     name = request.form.get("name", "").strip() or str(_("Passkey"))

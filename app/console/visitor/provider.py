@@ -16,7 +16,7 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, find_context, service
 from ...core.errors import Unavailable
 from ...core.web.operation import anyone, hidden
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import link_to, local_path, next_path
 from ..pages import render_page
 from ..texts import _
@@ -67,7 +67,7 @@ def provider_callback() -> Response:
     return render_page("visitor/provider_callback.html", provider=provider_name(), carried=carried)
 
 
-@calls_api(auth_api.idp_callback, form_page=provider_callback)
+@console_form(auth_api.idp_callback, page=provider_callback)
 def finish_provider_sign_in(call_api: ApiCall) -> Response:
     prepare_sign_in()
     answer = {name: request.form.get(name, "") for name in ("code", "state")}

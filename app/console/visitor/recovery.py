@@ -8,7 +8,7 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk
 from ...core.errors import Problem
 from ...core.web.operation import anyone, hidden
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..links import redirect_to
 from ..pages import render_page
 from ..texts import _
@@ -20,7 +20,7 @@ def forgot_page() -> Response:
     return render_page("visitor/forgot.html", email=request.args.get("email", ""))
 
 
-@calls_api(auth_api.recover_password, form_page=forgot_page)
+@console_form(auth_api.recover_password, page=forgot_page)
 def ask_for_reset(call_api: ApiCall) -> Response:
     call_api()
     return _code_page(_("We sent another email.") if "again" in request.form else "")
@@ -33,7 +33,7 @@ def reset_code_page() -> Response:
     return _code_page() if "email" in request.form else redirect_to(".forgot_page")
 
 
-@calls_api(auth_api.verify_token, form_page=reset_code_page)
+@console_form(auth_api.verify_token, page=reset_code_page)
 def check_reset_code(call_api: ApiCall) -> Response:
     call_api()
     return _password_page()
@@ -48,7 +48,7 @@ def reset_page() -> Response:
     return _password_page()
 
 
-@calls_api(auth_api.reset_password, form_page=reset_page)
+@console_form(auth_api.reset_password, page=reset_page)
 def choose_new_password(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".sign_in_page", _("Password changed. Sign in with the new password."))

@@ -11,7 +11,7 @@ from ...registration import routes as registration_api
 from ...registration.browser import PendingResponse
 from ...registration.verification import Verification
 from ...workspaces.invitations.received import ReceivedInvitations
-from ..api_calls import ApiCall, calls_api, report
+from ..api_calls import ApiCall, console_form, report
 from ..links import link_to, next_path, redirect, set_notice
 from ..pages import is_signed_in, render_page
 from ..texts import _
@@ -53,12 +53,12 @@ def register_page() -> Response:
     )
 
 
-@calls_api(registration_api.register, form_page=register_page)
+@console_form(registration_api.register, page=register_page)
 def register_account(call_api: ApiCall) -> Response:
     prepare_sign_in()
     result = call_api()
-    if isinstance(call_api.response, PendingResponse):
-        return remember_registration(_check_mail(), call_api.response.browser_proof)
+    if isinstance(result, PendingResponse):
+        return remember_registration(_check_mail(), result.browser_proof)
     return redirect_signed_in(result, _("Welcome. Your account was created."))
 
 
@@ -80,7 +80,7 @@ def verify_page() -> Response:
     return render_page("visitor/verify.html", token=token, next=next_path(""))
 
 
-@calls_api(registration_api.verify_email, form_page=verify_page)
+@console_form(registration_api.verify_email, page=verify_page)
 def verify_address(call_api: ApiCall) -> Response:
     call_api()
     text = _("Email address confirmed.")
@@ -94,7 +94,7 @@ def verify_address(call_api: ApiCall) -> Response:
     return set_notice(response, text, email=account.email if account is not None else "")
 
 
-@calls_api(registration_api.mail_verification, form_page=verify_page)
+@console_form(registration_api.mail_verification, page=verify_page)
 def mail_verification_again(call_api: ApiCall) -> Response:
     call_api()
     return _check_mail(_("If this email address is not confirmed yet, we sent another email."))

@@ -5,7 +5,7 @@ from flask import Response, request
 from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import anyone, hidden
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..kept_forms import delete_mark, sign_out_note
 from ..links import link_to, next_path, redirect, redirect_to, set_notice
 from ..pages import is_signed_in, render_page
@@ -33,13 +33,13 @@ def sign_in_page() -> Response:
     return delete_mark(response)
 
 
-@calls_api(sessions_api.open_cookie_session, form_page=sign_in_page)
+@console_form(sessions_api.open_cookie_session, page=sign_in_page)
 def sign_in(call_api: ApiCall) -> Response:
     prepare_sign_in()
     return redirect_signed_in(call_api())
 
 
-@calls_api(passkeys_api.open_cookie_session_by_passkey, form_page=sign_in_page)
+@console_form(passkeys_api.open_cookie_session_by_passkey, page=sign_in_page)
 def sign_in_by_passkey(call_api: ApiCall) -> Response:
     prepare_sign_in()
     return redirect_signed_in(call_api(json={"credential": sent_credential()}))
@@ -57,7 +57,7 @@ def carry_email() -> Response:
     return set_notice(redirect(path), "", email=email) if email else redirect(path)
 
 
-@calls_api(sessions_api.close_cookie_session)
+@console_form(sessions_api.close_cookie_session)
 def sign_out(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".sign_in_page", _("You are signed out."))

@@ -16,7 +16,7 @@ from ...workspaces.invitations.models import STATES
 from ...workspaces.invitations.schemas import MAX_AT_ONCE
 from ...workspaces.models import MANAGERS
 from ...workspaces.routes import IN_PATH
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..forms import field_error
 from ..links import Paging, redirect_to
 from ..texts import _, _n
@@ -53,7 +53,7 @@ def workspace_invitations_page(workspace_slug: str) -> Response:
     )
 
 
-@calls_api(workspaces_api.invite, form_page=workspace_invitations_page)
+@console_form(workspaces_api.invite, page=workspace_invitations_page)
 def send_invitations(call_api: ApiCall, workspace_slug: str) -> Response:
     entered = " ".join(request.form.getlist("emails"))
     emails = [each for each in _SEPARATORS.split(entered) if each]
@@ -74,7 +74,7 @@ def send_invitations(call_api: ApiCall, workspace_slug: str) -> Response:
     return redirect_to(".workspace_invitations_page", text, workspace_slug=workspace_slug)
 
 
-@calls_api(workspaces_api.resend_invitation, form_page=workspace_invitations_page)
+@console_form(workspaces_api.resend_invitation, page=workspace_invitations_page)
 def resend_workspace_invitation(
     call_api: ApiCall, workspace_slug: str, invitation_id: int
 ) -> Response:
@@ -82,7 +82,7 @@ def resend_workspace_invitation(
     return redirect_to(".workspace_invitations_page", text, workspace_slug=workspace_slug)
 
 
-@calls_api(workspaces_api.revoke_invitation, form_page=workspace_invitations_page)
+@console_form(workspaces_api.revoke_invitation, page=workspace_invitations_page)
 def revoke_workspace_invitation(
     call_api: ApiCall, workspace_slug: str, invitation_id: int
 ) -> Response:

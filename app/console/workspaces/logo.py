@@ -11,7 +11,7 @@ from ...profiles.schemas import LogoFile
 from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
 from ...workspaces.models import OWNER, Workspace
 from ...workspaces.routes import IN_PATH
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, console_form
 from ..links import redirect_to
 from ..pictures import picture_errors
 from ..texts import _
@@ -33,7 +33,7 @@ def _remove_logo(workspace_slug: str) -> Workspace:
     return service(WorkspaceLogos).remove(current_member)
 
 
-@calls_api(_set_logo, form_page=workspace_settings_page)
+@console_form(_set_logo, page=workspace_settings_page)
 def set_workspace_logo(call_api: ApiCall, workspace_slug: str) -> Response:
     with picture_errors("logo"):
         call_api()
@@ -41,7 +41,7 @@ def set_workspace_logo(call_api: ApiCall, workspace_slug: str) -> Response:
     return redirect_to(".workspace_settings_page", text, workspace_slug=workspace_slug)
 
 
-@calls_api(_remove_logo, form_page=workspace_settings_page)
+@console_form(_remove_logo, page=workspace_settings_page)
 def remove_workspace_logo(call_api: ApiCall, workspace_slug: str) -> Response:
     call_api()
     text = _("Logo removed.")

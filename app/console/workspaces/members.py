@@ -21,7 +21,7 @@ from ...workspaces.guards import (
 from ...workspaces.members import Members
 from ...workspaces.models import ACTIVE, MANAGERS
 from ...workspaces.routes import IN_PATH
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Paging, redirect_to
 from ..resources import ConsoleResources
 from ..texts import _
@@ -90,7 +90,7 @@ def member_page(workspace_slug: str, account_id: AccountKey) -> Response:
     )
 
 
-@calls_api(workspaces_api.update_member, form_page=member_page)
+@console_form(workspaces_api.update_member, page=member_page)
 def change_workspace_member(
     call_api: ApiCall, workspace_slug: str, account_id: AccountKey
 ) -> Response:
@@ -99,7 +99,7 @@ def change_workspace_member(
     return redirect_to(".workspace_page", text, workspace_slug=workspace_slug)
 
 
-@calls_api(workspaces_api.remove_member, form_page=member_page)
+@console_form(workspaces_api.remove_member, page=member_page)
 def remove_workspace_member(
     call_api: ApiCall, workspace_slug: str, account_id: AccountKey
 ) -> Response:

@@ -11,7 +11,7 @@ from ...workspaces.guards import active_member_required, current_member
 from ...workspaces.models import OWNER
 from ...workspaces.routes import IN_PATH
 from ...workspaces.service import Workspaces
-from ..api_calls import ApiCall, calls_api, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Paging, redirect_to
 from ..pages import render_page
 from ..people import has_pictures
@@ -41,7 +41,7 @@ def new_workspace_page() -> Response:
     return render_page("workspaces/new.html", at="workspaces_page")
 
 
-@calls_api(workspaces_api.create_workspace, form_page=new_workspace_page)
+@console_form(workspaces_api.create_workspace, page=new_workspace_page)
 def make_workspace(call_api: ApiCall) -> Response:
     created = call_api()
     return redirect_to(
@@ -51,7 +51,7 @@ def make_workspace(call_api: ApiCall) -> Response:
     )
 
 
-@calls_api(workspaces_api.switch_workspace, form_page=workspaces_page)
+@console_form(workspaces_api.switch_workspace, page=workspaces_page)
 def switch_workspace(call_api: ApiCall) -> Response:
     workspace = call_api()
     return redirect_to(
@@ -70,20 +70,20 @@ def workspace_settings_page(workspace_slug: str) -> Response:
     )
 
 
-@calls_api(workspaces_api.change_workspace, form_page=workspace_settings_page)
+@console_form(workspaces_api.change_workspace, page=workspace_settings_page)
 def change_workspace_settings(call_api: ApiCall, workspace_slug: str) -> Response:
     changed = call_api()
     text = _("Saved.")
     return redirect_to(".workspace_settings_page", text, workspace_slug=changed["slug"])
 
 
-@calls_api(workspaces_api.remove_member, form_page=workspace_settings_page)
+@console_form(workspaces_api.remove_member, page=workspace_settings_page)
 def leave_workspace(call_api: ApiCall, workspace_slug: str) -> Response:
     call_api(account_id=caller().account.id)
     return redirect_to(".workspaces_page", _("You have left the workspace."))
 
 
-@calls_api(workspaces_api.delete_workspace, form_page=workspace_settings_page)
+@console_form(workspaces_api.delete_workspace, page=workspace_settings_page)
 def delete_own_workspace(call_api: ApiCall, workspace_slug: str) -> Response:
     deleted = call_api(query={"name": request.form.get("name", "").strip()})
     return redirect_to(".workspaces_page", _("Deleted {name}.", name=deleted["name"]))

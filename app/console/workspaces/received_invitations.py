@@ -14,7 +14,7 @@ from ...workspaces.invitations import routes as invitations_api
 from ...workspaces.invitations.received import ReceivedInvitations
 from ...workspaces.invitations.schemas import AddressNotVerified
 from ...workspaces.service import Workspaces
-from ..api_calls import ApiCall, calls_api, get_from_api, report
+from ..api_calls import ApiCall, console_form, get_from_api, report
 from ..links import redirect_to
 from ..pages import is_signed_in, render_page
 from ..texts import _
@@ -32,12 +32,12 @@ def received_invitations_page() -> Response:
     return render_page("workspaces/received.html", invitations=found, logos=_logos(*(found or ())))
 
 
-@calls_api(invitations_api.accept_received_invitation, form_page=received_invitations_page)
+@console_form(invitations_api.accept_received_invitation, page=received_invitations_page)
 def accept_own_invitation(call_api: ApiCall, invitation_id: int) -> Response:
     return _redirect_joined(call_api())
 
 
-@calls_api(invitations_api.decline_received_invitation)
+@console_form(invitations_api.decline_received_invitation)
 def decline_own_invitation(call_api: ApiCall, invitation_id: int) -> Response:
     call_api()
     return redirect_to(".received_invitations_page", _("Invitation declined."))
@@ -63,18 +63,18 @@ def invitation_page() -> Response:
     )
 
 
-@calls_api(invitations_api.accept_mailed_invitation, form_page=invitation_page)
+@console_form(invitations_api.accept_mailed_invitation, page=invitation_page)
 def accept_invitation(call_api: ApiCall) -> Response:
     return _redirect_joined(call_api())
 
 
-@calls_api(invitations_api.decline_mailed_invitation, form_page=invitation_page)
+@console_form(invitations_api.decline_mailed_invitation, page=invitation_page)
 def decline_invitation(call_api: ApiCall) -> Response:
     call_api()
     return render_page("workspaces/invitation_declined.html")
 
 
-@calls_api(sessions_api.close_cookie_session, form_page=invitation_page)
+@console_form(sessions_api.close_cookie_session, page=invitation_page)
 def answer_as_somebody_else(call_api: ApiCall) -> Response:
     """Sign out another account, and show the invitation again."""
     call_api()

@@ -22,9 +22,11 @@ from .operation import Params, Result, SchemaSource, ViewDecorator, operation, s
 
 MAX_BODY = 1024 * 1024
 
-# Returns the data of a location (json, form, query) for the schema that loads it.
-RequestDataSource = Callable[[str, Schema], Any]
-_DATA_SOURCE = "frontdesk.data_source"
+# Returns the data of a location (json, form, query) for the schema that loads it, or None for what
+# the request has there.
+PageData = Callable[[str, Schema], Any]
+# The key in the WSGI environment while a page calls a view.
+PAGE_DATA = "frontdesk.page_data"
 _SCHEMAS = "frontdesk.schemas"
 
 FORM = "application/x-www-form-urlencoded"
@@ -111,24 +113,27 @@ def _faults_of(error: ValidationError, location: str) -> list[Fault]:
 
 
 @contextmanager
-def override_request_data(source: RequestDataSource) -> Iterator[None]:
-    """Have views in the block read their data from a function: for forms that call API views.
+def called_by_page(data: PageData) -> Iterator[None]:
+    """Have views in the block read the page's data instead of the request's, and return values
+    instead of responses (`answers`).
 
     Files and headers are still those of the request.
     """
-    before = request.environ.get(_DATA_SOURCE)
-    request.environ[_DATA_SOURCE] = source
+    environ = request.environ
+    before = environ.get(PAGE_DATA)
+    environ[PAGE_DATA] = data
     try:
         yield
     finally:
-        request.environ[_DATA_SOURCE] = before
+        environ[PAGE_DATA] = before
 
 
 def _read(location: str, schema: Schema) -> Any:
-    source: RequestDataSource | None = request.environ.get(_DATA_SOURCE)
-    if source is None or location in ("files", "headers"):
+    data: PageData | None = request.environ.get(PAGE_DATA)
+    if data is None or location in ("files", "headers"):
         return _READERS[location](schema)
-    return source(location, schema)
+    found = data(location, schema)
+    return _READERS[location](schema) if found is None else found
 
 
 def _add_location(fault: Fault, locations: Mapping[str, SchemaSource], loaded: Values) -> Fault:

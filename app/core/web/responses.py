@@ -1,12 +1,13 @@
 """`@answers(200, Schema)`: serializes the result of a view with a schema.
 
 A view on a hot path returns what is `ready` to be shown (`row_reader` makes it) and its schema only
-documents it.
+documents it. A page that calls the view (`called_by_page`) gets what the schema shows as Python
+data: a dictionary, a list, or a `Slice`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 import orjson
@@ -16,9 +17,17 @@ from marshmallow import Schema, fields
 from ..errors import SetupError
 from ..types import JsonObject, Values
 from .fields import IsUnset
-from .operation import DocumentedResponse, Params, SchemaSource, View, operation, synchronous
-from .paging import page_of, with_next_row
-from .request_data import schema_for, schema_instance
+from .operation import (
+    DocumentedResponse,
+    Params,
+    SchemaSource,
+    View,
+    find_operation,
+    operation,
+    synchronous,
+)
+from .paging import Slice, page_of, with_next_row
+from .request_data import PAGE_DATA, schema_for, schema_instance
 
 _OPTIONS = orjson.OPT_NON_STR_KEYS
 
@@ -27,6 +36,15 @@ class ResponseDecorator(Protocol):
     """The type of `answers`: the decorated view takes the same arguments and returns a Response."""
 
     def __call__(self, view: Callable[Params, Any], /) -> Callable[Params, Response]: ...
+
+
+class AnswerWith(NamedTuple):
+    """A view's result that is ready to be shown, or has another status."""
+
+    result: Any
+    # None for the status of the decorator next to the view.
+    status: int | None = None
+    ready: bool = False
 
 
 def json_response(
@@ -87,6 +105,8 @@ def answers(
 ) -> ResponseDecorator:
     """Serialize the result of the view with a schema, and document it in the OpenAPI document.
 
+    Further decorators above it document other statuses.
+
     Args:
         status: HTTP status of the response.
         schema: Marshmallow schema of the response; None for a response without a body.
@@ -106,31 +126,52 @@ def answers(
         def orders(): ...
     """
     is_list = many or paged or sliced
+    documented = DocumentedResponse(
+        schema, is_list, paged=paged or sliced, media=media, description=description
+    )
+    return _serializer(status, documented, paged=paged, sliced=sliced, ready=ready)
+
+
+def _serializer(
+    status: int, documented: DocumentedResponse, *, paged: bool, sliced: bool, ready: bool
+) -> ResponseDecorator:
+    schema, is_list = None if ready else documented.schema, documented.many
 
     def decorate(view: Callable[Params, Any]) -> Callable[Params, Response]:
+        if (found := find_operation(view)) is not None and found.answers:
+            found.answers[status] = documented
+            return view
         run = synchronous(view)
 
         @wraps(view)
         def call_and_serialize(*args: Params.args, **kwargs: Params.kwargs) -> Response:
+            by_page = request.environ.get(PAGE_DATA) is not None
             query: Values = {}
-            if paged:
+            if paged and not by_page:
                 query = _query(view, kwargs)
                 kwargs["query"] = with_next_row(query)
             result = run(*args, **kwargs)
             if isinstance(result, Response):
                 return result
+            code, shows = status, schema
+            if isinstance(result, AnswerWith):
+                code = result.status or status
+                shows = None if result.ready else described.answers[code].schema
+                result = result.result
+            if by_page:
+                value: Response = _page_value(shows, result, is_list, view)
+                return value
             headers: Mapping[str, str] = {}
             if paged:
                 result, headers = page_of(result, query)
             elif sliced:
                 result, headers = result.rows, result.headers()
-            if schema is not None and not ready:
-                result = _dump(schema_for(schema), result, is_list, view)
-            return json_response(result, status, headers)
+            if shows is not None:
+                result = _dump(schema_for(shows), result, is_list, view)
+            return json_response(result, code, headers)
 
-        operation(call_and_serialize).answers[status] = DocumentedResponse(
-            schema, is_list, paged=paged or sliced, media=media, description=description
-        )
+        described = operation(call_and_serialize)
+        described.answers[status] = documented
         return call_and_serialize
 
     return decorate
@@ -163,6 +204,9 @@ def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
     @wraps(view)
     def call_and_compare(*args: Params.args, **kwargs: Params.kwargs) -> Response:
         response = view(*args, **kwargs)
+        if not isinstance(response, Response):
+            # The value, for a page.
+            return response
         body, link = response.get_data(), response.headers.get("Link", "")
         # A checksum is enough: a client that forges a collision affects only itself.
         tag = f'"{len(body):x}-{crc32(link.encode(), crc32(body)):08x}"'
@@ -176,6 +220,15 @@ def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
 
     operation(call_and_compare).polled = True
     return call_and_compare
+
+
+def _page_value(schema: SchemaSource | None, result: Any, many: bool, view: View) -> Any:
+    """Return what the response would show, as the page that calls the view gets it."""
+    if schema is None:
+        return result
+    if isinstance(result, Slice):
+        return result._replace(rows=_dump(schema_for(schema), result.rows, many, view))
+    return _dump(schema_for(schema), result, many, view)
 
 
 def _dump(schema: Schema, result: object, many: bool, view: View) -> Any:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from flask import Flask
 from werkzeug.routing import Rule
 
-from app.console.api_calls import called_view
 from app.console.blueprint import LazyView
 from app.console.routes import FORM, PAGE, ROUTES
 from app.core.web.operation import Operation, View, find_operation
@@ -38,7 +37,7 @@ class Route(NamedTuple):
 
     @property
     def calls(self) -> View | None:
-        return called_view(LazyView(self.reference).view)
+        return self.record.calls
 
     @property
     def api_view(self) -> View:
