@@ -1,7 +1,7 @@
 """`make texts`: extracts the texts of pages and emails for translators, and updates translations.
 
 A catalog is `console.pot` (pages) or `emails.pot`. A language is a folder with a `.po` file for
-each catalog: `app/console/translations/de/LC_MESSAGES/console.po`. `make texts ARGS=de` adds one.
+each catalog: `app/translations/de/LC_MESSAGES/console.po`. `make texts ARGS=de` adds one.
 """
 
 from __future__ import annotations

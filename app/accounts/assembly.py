@@ -2,6 +2,7 @@ import logging
 
 from ..core.context import Context
 from ..core.data_export import DataExporter
+from ..core.web.operation import PathVariable
 from .breaches import Breaches
 from .details import Details
 from .errors import AccountModelMissing
@@ -47,7 +48,7 @@ def assemble(context: Context) -> None:
     context.add(accounts)
     context.add(Details(context.session, accounts))
     context.add(AccountNotes(context.session, model, context.clock))
-    context.contribute(DataExporter(export_notes))
+    context.contribute(DataExporter(export_notes), PathVariable("account_id", "ID of the account."))
     context.add(
         AccountFinder(
             context.session, model, context.tables.account_ids, context.contributions(NameSource)

@@ -11,6 +11,7 @@ from ..core.config.settings import reveal
 from ..core.context import Context, Pruner
 from ..core.data_export import DataExporter
 from ..core.extras import missing_extra
+from ..core.web.operation import RequestHeader
 from ..delivery.mail.one_off import OneOffMail, OwnerMail
 from ..delivery.mail.templates import Templates
 from .email_change.proofs import EmailChangeProofs
@@ -28,6 +29,7 @@ from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
 from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
+from .sign_in.options import DEVICE_HEADER
 from .sign_in.policy import SignInPolicy
 from .sign_in_assembly import assemble as assemble_sign_in
 from .sign_up_policy import SignUpPolicy
@@ -38,7 +40,7 @@ def assemble_proofs(context: Context) -> None:
     """Add the services that check and rate-limit proofs, before the services that sign in."""
     auth = context.settings.of(AuthSettings)
     _check(auth, context.settings.core.PUBLIC_URL)
-    context.contribute(DataExporter(export_sign_in_data))
+    context.contribute(DataExporter(export_sign_in_data), RequestHeader(DEVICE_HEADER))
     context.add(Failures(context.keystore, auth))
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     context.add(OwnerMail(one_off_mail, sends_notices=auth.SECURITY_MAILS))

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from .process.folders import PACKAGE
 
 ENGLISH = "en"
-BUILT_IN = PACKAGE / "console" / "translations"
+BUILT_IN = PACKAGE / "translations"
 # Languages that are written from right to left, in their usual script.
 _FROM_RIGHT = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 

@@ -11,6 +11,7 @@ from ..accounts.service import Accounts
 from ..auth.settings import AuthSettings
 from ..core.context import Context, Pruner
 from ..core.data_export import DataExporter
+from ..core.web.operation import PathVariable
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.engine import Engine
@@ -46,7 +47,8 @@ def assemble(context: Context) -> None:
 
     context.actions.on(DELETED.name, erase)
     context.contribute(
-        Pruner("exports", lambda: exports.prune() if "exports" in context.mounted.names else 0)
+        Pruner("exports", lambda: exports.prune() if "exports" in context.mounted.names else 0),
+        PathVariable("export_id", "ID of the data export."),
     )
     if auth.ACCOUNT_EXPORTS == "off":
         return

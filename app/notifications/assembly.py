@@ -5,6 +5,7 @@ from ..auth.proofs import Proofs
 from ..core.context import Context, Pruner
 from ..core.data_export import DataExporter
 from ..core.queue import LeasedQueue
+from ..core.web.operation import PathVariable
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.worker.worker import Worker
 from .counts import NotificationCounter
@@ -27,7 +28,10 @@ def assemble(context: Context) -> None:
     accounts, outbox = context.get(Accounts), context.get(Outbox)
     fields = PersonalFields(accounts.model, context.db.engine)
     context.add(fields)
-    context.contribute(DataExporter(partial(export_notifications, fields)))
+    context.contribute(
+        DataExporter(partial(export_notifications, fields)),
+        PathVariable("notification_id", "ID of the notification."),
+    )
     context.get(Worker).fields = fields
     inbox = Inbox(session, fields)
     context.add(inbox)

@@ -112,6 +112,7 @@ def set_avatar(files: schemas.AvatarFile.Input) -> ProfileResponse:
 
 @blueprint.get("/avatars/<name>")
 @anyone
+@variables(name="File name from the URL of an avatar.")
 @raises(PictureNotFound)
 @answers(304, None, description="Not modified")
 @answers(200, None, media=("image/jpeg", "image/png"))

@@ -7,13 +7,15 @@ from marshmallow import Schema, fields
 from ..core.errors import NotFound, TooManyRequests
 from ..core.web.fields import RequestSchema, StrictBoolean, Text, response_field
 
+OWNER_HEADER = "X-Owner"
+
 
 class Owner(RequestSchema):
     class Input(TypedDict):
         owner: str
 
     owner = Text(
-        data_key="X-Owner",
+        data_key=OWNER_HEADER,
         min=1,
         max=255,
         load_default="anonymous",

@@ -11,8 +11,9 @@ from ..core.errors import QuotaReached
 from ..core.limits import RateLimit
 from ..core.request import rate_limit_network
 from ..core.types import JsonObject, Values
+from ..core.web.operation import PathVariable, RequestHeader
 from .models import Task
-from .schemas import TaskNotFound, TooManyTasks
+from .schemas import OWNER_HEADER, TaskNotFound, TooManyTasks
 from .settings import TasksSettings
 
 # Within this distance of the limit, creations for one owner are serialized. Further away, too few
@@ -89,6 +90,7 @@ def _columns(fields: Values) -> JsonObject:
 
 def assemble(context: Context) -> None:
     context.tables.add(Task)
+    context.contribute(RequestHeader(OWNER_HEADER), PathVariable("task_id", "ID of the task."))
     settings = context.settings.of(TasksSettings)
     creations = RateLimit(
         context.keystore, "task-create", settings.CREATE_LIMIT, error=TooManyTasks

@@ -5,6 +5,7 @@ from ..accounts.service import Accounts
 from ..auth.proofs import Proofs, Purpose
 from ..core.context import Context, Pruner
 from ..core.data_export import DataExporter
+from ..core.web.operation import PathVariable, RequestHeader
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from .directory import WorkspaceDirectory
@@ -14,12 +15,18 @@ from .invitations.received import ReceivedInvitations
 from .invitations.service import Invitations
 from .members import Members
 from .ownership import Ownership
+from .resolvers import HEADER
 from .service import LogoDeleter, Workspaces
 from .settings import WorkspacesSettings
 
 
 def assemble(context: Context) -> None:
-    context.contribute(DataExporter(export_workspaces))
+    context.contribute(
+        DataExporter(export_workspaces),
+        RequestHeader(HEADER),
+        PathVariable("workspace_slug", "Slug of the workspace, or `current` or `default`."),
+        PathVariable("invitation_id", "ID of the invitation."),
+    )
     session, clock, accounts = context.session, context.clock, context.get(Accounts)
     settings = context.settings.of(WorkspacesSettings)
     ownership = Ownership(session, accounts)

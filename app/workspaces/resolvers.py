@@ -11,6 +11,8 @@ from typing import Any
 
 from ..core.db.transaction import AnySession
 
+HEADER = "X-Workspace"
+
 PathParams = Mapping[str, Any]
 Headers = Mapping[str, str]
 RESOLVER_ARGUMENTS = ("session", "account", "path_params", "headers")
@@ -54,7 +56,7 @@ class HeaderResolver:
         def reports(): ...
     """
 
-    name: str = "X-Workspace"
+    name: str = HEADER
     description: str = "Slug of the workspace"
 
     def __call__(

@@ -10,6 +10,7 @@ from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import AccountKey
+from ...core.web.operation import PathVariable
 from ...delivery.mail.brand import BrandSettings
 from ...delivery.mail.one_off import OwnerMail
 from ...delivery.mail.templates import Templates
@@ -76,7 +77,11 @@ def assemble_authenticators(context: Context) -> None:
         ),
     ):
         context.add(service)
-    context.contribute(Pruner("second_factors", lambda: authenticators.prune() + devices.prune()))
+    context.contribute(
+        Pruner("second_factors", lambda: authenticators.prune() + devices.prune()),
+        PathVariable("authenticator_id", "ID of the MFA method."),
+        PathVariable("device_id", "ID of the trusted device."),
+    )
     _delete_devices(context, devices)
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 # The kind of credential of a session cookie.
 COOKIE_CREDENTIAL = "cookie"
 
+# The secret of a trusted device.
+DEVICE_HEADER = "X-Trusted-Device"
+
 _REQUESTED = "frontdesk_sign_in_options"
 
 
@@ -42,7 +45,7 @@ def sign_in_options(
         asked.remote_addr or "",
         cookie or (caller is not None and caller.via == COOKIE_CREDENTIAL),
         otp,
-        device or own_device or asked.headers.get("X-Trusted-Device"),
+        device or own_device or asked.headers.get(DEVICE_HEADER),
         "refresh" in (each.strip().lower() for each in prefers),
     )
 

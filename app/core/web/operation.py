@@ -57,6 +57,19 @@ class AuthScheme(NamedTuple):
     problems: Sequence[type[Problem]]
 
 
+class RequestHeader(NamedTuple):
+    """A header of a feature's requests, which scripts of other origins may send."""
+
+    name: str
+
+
+class PathVariable(NamedTuple):
+    """A variable of paths, for the OpenAPI document. `variables` describes that of one route."""
+
+    name: str
+    description: str
+
+
 @dataclass
 class Operation:
     reads: dict[str, SchemaSource] = field(default_factory=dict)

@@ -13,26 +13,15 @@ from ..context import Context
 from ..errors import SetupError
 from ..request import request_id, unwrap_request
 from .blueprint import exempt_from_csrf
-from .operation import find_misplaced_decorators
+from .operation import RequestHeader, find_misplaced_decorators
 from .problems import handle_http_exception
 
 _IS_OURS_KEY = "frontdesk.ours"
 
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-_REQUEST_HEADERS = (
-    "Authorization",
-    "Content-Type",
-    "If-None-Match",
-    "Prefer",
-    "X-Owner",
-    "X-Request-ID",
-    "X-Trusted-Device",
-    "X-Workspace",
-    # Browser libraries for tracing and error reporting add these to every request.
-    "traceparent",
-    "tracestate",
-    "baggage",
-)
+_REQUEST_HEADERS = ("Authorization", "Content-Type", "If-None-Match", "Prefer", "X-Request-ID")
+# Browser libraries for tracing and error reporting add these to every request.
+_TRACING_HEADERS = ("traceparent", "tracestate", "baggage")
 _RESPONSE_HEADERS = "ETag, Link, Retry-After, WWW-Authenticate, X-Request-ID, X-Total-Count"
 SECURITY_HEADERS = [
     ("X-Content-Type-Options", "nosniff"),
@@ -53,7 +42,7 @@ class RequestHooks:
         self._app = app
         self._context = context
         self._origins = {origin_of(url) for url in (core.CLIENT_HOST, *core.CORS_ORIGINS)}
-        self._request_headers = ", ".join((*_REQUEST_HEADERS, *core.CORS_HEADERS))
+        self._more_request_headers = (*_TRACING_HEADERS, *core.CORS_HEADERS)
         self._hsts = f"{_HSTS}; includeSubDomains" if core.HSTS_SUBDOMAINS else _HSTS
         self._misplaced: list[str] | None = None
         app.before_request(self._before_view)
@@ -128,7 +117,9 @@ class RequestHooks:
         headers["Access-Control-Allow-Credentials"] = "true"
         if _is_preflight():
             headers["Access-Control-Allow-Methods"] = _METHODS
-            headers["Access-Control-Allow-Headers"] = self._request_headers
+            of_features = [each.name for each in self._context.contributions(RequestHeader)]
+            allowed = (*sorted([*_REQUEST_HEADERS, *of_features]), *self._more_request_headers)
+            headers["Access-Control-Allow-Headers"] = ", ".join(allowed)
             headers["Access-Control-Max-Age"] = "600"
         else:
             headers["Access-Control-Expose-Headers"] = _RESPONSE_HEADERS

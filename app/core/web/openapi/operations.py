@@ -5,7 +5,7 @@ from werkzeug.routing import Rule
 
 from ...context import current_frontdesk
 from ...types import JsonObject
-from ..operation import AuthScheme, Operation, schema_class
+from ..operation import AuthScheme, Operation, PathVariable, schema_class
 from ..request_data import may_be_missing
 from .paths import variables_of
 from .responses import answers, failures
@@ -21,18 +21,6 @@ _CONVERTERS: dict[str | None, JsonObject] = {
     "int": {"type": "integer", "minimum": 0},
     "float": {"type": "number", "minimum": 0},
     "uuid": {"type": "string", "format": "uuid"},
-}
-# Descriptions of path variables; a route describes others with `variables`.
-_VARIABLES = {
-    "account_id": "ID of the account.",
-    "authenticator_id": "ID of the MFA method.",
-    "device_id": "ID of the trusted device.",
-    "export_id": "ID of the data export.",
-    "invitation_id": "ID of the invitation.",
-    "name": "File name from the URL of an avatar.",
-    "notification_id": "ID of the notification.",
-    "task_id": "ID of the task.",
-    "workspace_slug": "Slug of the workspace, or `current` or `default`.",
 }
 _IF_NONE_MATCH = {
     "in": "header",
@@ -92,10 +80,13 @@ class Operations:
 
 def _path_parameters(rule: Rule, described: Operation) -> list[JsonObject]:
     found = []
+    meanings = {
+        each.name: each.description for each in current_frontdesk.contributions(PathVariable)
+    }
     for name, converter in variables_of(rule):
         schema = _schema_of(converter)
         parameter = {"in": "path", "name": name, "required": True, "schema": schema}
-        if meaning := described.variables.get(name, _VARIABLES.get(name)):
+        if meaning := described.variables.get(name, meanings.get(name)):
             parameter["description"] = meaning
         found.append(parameter)
     return found
