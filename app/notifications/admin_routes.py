@@ -20,7 +20,6 @@ from .errors import NoChannels, NotificationNotFound
 from .schemas import (
     Broadcast,
     BroadcastQuery,
-    ListedNotificationRead,
     NotificationRead,
     OutcomeQuery,
     OutcomeRead,
@@ -99,12 +98,12 @@ def tell_reach(json: ReachQuestion.Input) -> JsonObject:
 @example(answer=[examples.SENT])
 @takes(query=Page)
 @reads_replica
-@answers(200, ListedNotificationRead, paged=True, ready=True)
+@answers(200, NotificationRead, paged=True, ready=True)
 def list_sent_notifications(query: Page.Input) -> list[SentItem]:
     """List the notifications that the caller has sent, the newest first
 
-    The counts of large broadcasts can be outdated, or null if they were never counted. A request
-    for one notification updates its counts.
+    The counts of large broadcasts can be outdated. A request for one notification updates its
+    counts.
     """
     return service(SentNotifications).page(caller().account.id, **query)
 
@@ -116,7 +115,7 @@ def list_sent_notifications(query: Page.Input) -> list[SentItem]:
 @answers(200, NotificationRead, ready=True)
 def get_sent_notification(notification_id: int) -> SentItem:
     """Get a sent notification"""
-    return service(SentNotifications).get(caller().account.id, notification_id)
+    return service(SentNotifications).get(notification_id, caller().account.id, is_exact=True)
 
 
 @blueprint.delete("/<row_id:notification_id>")

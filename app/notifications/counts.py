@@ -1,9 +1,8 @@
 """Read counts and delivery counts of notifications.
 
 Counting reads a row for each receiver, and a page can show a hundred broadcasts to a million
-receivers each. So the counts of large notifications are stored. A page recounts large notifications
-only for a limited time and shows the stored counts of the others. Notifications without stored
-counts are counted first, at least one for each page; the others have no counts on this page.
+receivers each. So the counts of large notifications are stored, and stay valid for a time. A page
+recounts the notification with the oldest counts, and more of them for a limited time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Row, func, select, update
 
 from ..core.clock import Clock
 from ..core.db.transaction import (
@@ -23,14 +22,13 @@ from ..core.db.transaction import (
     transaction,
     write_after_read,
 )
-from ..core.types import JsonObject
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
 from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 # The counts of notifications with more receivers are stored.
 LARGE = 1000
-# Seconds that a page may spend on counting.
+# Seconds after which a page recounts no further notification.
 COUNTING_SECONDS = 0.25
 # Stored counts stay valid this long for each 1,000 receivers: a minute for a million.
 VALID_SECONDS = 0.06
@@ -52,58 +50,40 @@ class NotificationCounts(NamedTuple):
     deliveries: CountsByChannel
 
 
-class StoredCounts(NamedTuple):
-    """The columns of a notification that counting needs."""
-
-    id: int
-    receivers: int
-    counts: JsonObject | None
-    counted_at: datetime | None
-
-
 @dataclass(eq=False)
 class NotificationCounter:
     session: AnySession
     clock: Clock
 
-    def count_small(self, notifications: Sequence[StoredCounts]) -> dict[int, NotificationCounts]:
-        """Count the small notifications; return the stored counts of the large ones."""
-        found = self.count(each.id for each in notifications if not is_large(each.receivers))
-        for each in notifications:
-            if each.id not in found and each.counts is not None:
-                found[each.id] = NotificationCounts(**each.counts)
-        return found
-
-    def count_if_stale(self, notification: StoredCounts) -> NotificationCounts:
-        counted_at, counts = notification.counted_at, notification.counts
-        if counts is not None and counted_at is not None:
-            age = (self.clock.now() - counted_at).total_seconds()
-            if age < VALID_SECONDS * notification.receivers / LARGE:
-                return NotificationCounts(**counts)
-        return self.recount(notification)
-
-    def count_page(self, notifications: Sequence[StoredCounts]) -> dict[int, NotificationCounts]:
-        """Return the counts of each notification. Large notifications are recounted while there is
-        time: first those without counts, then those with the oldest counts."""
+    def read(
+        self, notifications: Sequence[Row[Any]], *, is_exact: bool = False
+    ) -> dict[int, NotificationCounts]:
+        """Return the counts of each notification; with `is_exact`, none are older than now."""
         found = self.count(each.id for each in notifications if not is_large(each.receivers))
         large = [each for each in notifications if is_large(each.receivers)]
-        until = monotonic() + COUNTING_SECONDS
         large.sort(key=lambda each: each.counted_at or _NEVER)
+        until = monotonic() + COUNTING_SECONDS
         for number, each in enumerate(large):
-            if monotonic() < until or (number == 0 and each.counts is None):
-                found[each.id] = self.recount(each)
-            elif each.counts is not None:
+            may_recount = number == 0 or monotonic() < until
+            is_usable = self._is_valid(each) or not may_recount
+            if each.counts is not None and is_usable and not is_exact:
                 found[each.id] = NotificationCounts(**each.counts)
+            else:
+                found[each.id] = self.recount(each.id)
         return found
 
-    def recount(self, notification: StoredCounts) -> NotificationCounts:
-        """Return new counts, and store those of a large notification."""
-        if not is_large(notification.receivers):
-            return self.count([notification.id])[notification.id]
+    def recount(self, notification_id: int) -> NotificationCounts:
+        """Store and return new counts."""
         with extended_timeout(self.session):
-            counts = self.count([notification.id])[notification.id]
-        write_after_read(self.session, lambda: self._store(notification.id, counts))
+            counts = self.count([notification_id])[notification_id]
+        write_after_read(self.session, lambda: self._store(notification_id, counts))
         return counts
+
+    def _is_valid(self, notification: Row[Any]) -> bool:
+        if notification.counted_at is None:
+            return False
+        age = (self.clock.now() - notification.counted_at).total_seconds()
+        return bool(age < VALID_SECONDS * notification.receivers / LARGE)
 
     def _store(self, notification_id: int, counts: NotificationCounts) -> None:
         statement = (

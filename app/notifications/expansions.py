@@ -27,7 +27,7 @@ from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from ..delivery.outbox.models import PENDING, STATES
 from ..delivery.worker.jobs import Interrupted, Job, JobRunner
-from .counts import NotificationCounter, StoredCounts
+from .counts import NotificationCounter
 from .models import EXPANDING, GIVEN_UP, SUBJECT, Expansion, Notification
 from .receivers import AccountRange, Audience, Receivers
 
@@ -192,4 +192,4 @@ class Expansions:
             .values(receivers=stored),
         )
         # The counts include the receivers without an address, which the sender could not know.
-        self.counter.recount(StoredCounts(row.notification_id, stored, None, None))
+        self.counter.recount(row.notification_id)

@@ -63,7 +63,7 @@ class Outcomes:
             found = [OutcomeCount(*row) for row in session.execute(query.group_by(*columns))]
         found += [
             OutcomeCount(channel, SENT, None, counts[SENT])
-            for channel, counts in (item["deliveries"] or {}).items()
+            for channel, counts in item["deliveries"].items()
             if counts[SENT]
         ]
         return sorted(found, key=lambda row: (row.channel, row.state, -row.number))
@@ -99,7 +99,7 @@ class Outcomes:
         session = self.sent.session
         # A session that the application uses is not released.
         in_use = is_in_use(session)
-        self.sent.get_with_stored_counts(notification_id)
+        self.sent.get(notification_id)
         with transaction(session):
             report_action(session, RESULT_DOWNLOADED, target=Target(SUBJECT, notification_id))
         return self._batches(notification_id, write, in_use)

@@ -254,16 +254,6 @@ class DeliveryCounts(Schema):
     )
 
 
-def _deliveries(*, allow_none: bool = False) -> Any:
-    return response_field(
-        fields.Dict,
-        "Number of messages in each state, by channel.",
-        keys=fields.String(),
-        values=fields.Nested(DeliveryCounts),
-        allow_none=allow_none,
-    )
-
-
 class NotificationRead(Schema):
     id = response_field(fields.Integer, "ID of the notification.")
     title = response_field(fields.String, "Title of the notification.")
@@ -281,15 +271,9 @@ class NotificationRead(Schema):
     created_at = response_field(Timestamp, "When the notification was created.")
     receivers = response_field(fields.Integer, "Number of recipients.")
     read = response_field(fields.Integer, "Number of recipients who read the notification.")
-    deliveries = _deliveries()
-
-
-class ListedNotificationRead(NotificationRead):
-    """In a list, large notifications have no counts before they are counted."""
-
-    read = response_field(
-        fields.Integer,
-        "Number of recipients who read the notification; can be outdated or `null`.",
-        allow_none=True,
+    deliveries = response_field(
+        fields.Dict,
+        "Number of messages in each state, by channel.",
+        keys=fields.String(),
+        values=fields.Nested(DeliveryCounts),
     )
-    deliveries = _deliveries(allow_none=True)

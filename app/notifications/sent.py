@@ -21,7 +21,7 @@ from ..delivery.message import Subject
 from ..delivery.outbox.deletion import delete_messages
 from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
 from .actions import NOTIFICATION_DELETED
-from .counts import NotificationCounter, NotificationCounts, StoredCounts
+from .counts import NotificationCounter, NotificationCounts
 from .errors import NotificationNotFound
 from .models import ADMIN, IS_BROADCAST, SUBJECT, Notification
 from .receivers import Audience
@@ -63,40 +63,34 @@ class SentNotifications:
         assert sent.notification is not None
         return sent_item(sent.notification, NotificationCounts(0, sent.deliveries))
 
-    def page(self, sender_id: AccountKey, *, offset: int, limit: int) -> list[SentItem]:
-        newest_first = _sent_by(sender_id).order_by(Notification.id.desc())
-        rows = self.session.execute(newest_first.offset(offset).limit(limit)).all()
-        counts = self.counter.count_page([_stored_counts(row) for row in rows])
-        return [sent_item(row, counts.get(row.id)) for row in rows]
-
-    def page_with_stored_counts(
-        self, *, limit: int, before: int | None, after: int | None
+    def page(
+        self,
+        sender_id: AccountKey | None = None,
+        *,
+        limit: int,
+        offset: int = 0,
+        before: int | None = None,
+        after: int | None = None,
     ) -> list[SentItem]:
-        """Return a page with the stored counts of large notifications: the newest first, or the
-        oldest first of those `after` a notification."""
+        """Return a page, the newest first, or the oldest first of those `after` a notification.
+
+        The counts of large notifications can be old, see `NotificationCounter`.
+        """
         order = Notification.id.desc() if after is None else Notification.id.asc()
-        query = _sent_by(None).order_by(order).limit(limit)
+        query = _sent_by(sender_id).order_by(order).limit(limit).offset(offset)
         if before is not None:
             query = query.where(Notification.id < before)
         if after is not None:
             query = query.where(Notification.id > after)
         rows = self.session.execute(query).all()
-        counts = self.counter.count_small([_stored_counts(row) for row in rows])
-        return [sent_item(row, counts.get(row.id)) for row in rows]
+        counts = self.counter.read(rows)
+        return [sent_item(row, counts[row.id]) for row in rows]
 
-    def get(self, sender_id: AccountKey, notification_id: int) -> SentItem:
+    def get(
+        self, notification_id: int, sender_id: AccountKey | None = None, *, is_exact: bool = False
+    ) -> SentItem:
         row = self._find(sender_id, notification_id)
-        return sent_item(row, self.counter.recount(_stored_counts(row)))
-
-    def get_with_stored_counts(self, notification_id: int) -> SentItem:
-        """Return a notification, with its stored counts if it is large."""
-        row = self._find(None, notification_id)
-        return sent_item(row, self.counter.count_small([_stored_counts(row)]).get(row.id))
-
-    def poll(self, notification_id: int) -> SentItem:
-        """Return a notification. Its counts are renewed only when they are stale."""
-        row = self._find(None, notification_id)
-        return sent_item(row, self.counter.count_if_stale(_stored_counts(row)))
+        return sent_item(row, self.counter.read([row], is_exact=is_exact)[row.id])
 
     def delete(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         """Delete a notification with its inbox rows and its deliveries, also the unsent ones."""
@@ -212,15 +206,8 @@ class SentNotifications:
         return rows
 
 
-def sent_item(notification: object, counts: NotificationCounts | None) -> SentItem:
-    item = {name: getattr(notification, name) for name in _STORED}
-    if counts is None:
-        return {**item, "read": None, "deliveries": None}
-    return {**item, **counts._asdict()}
-
-
-def _stored_counts(row: Row[Any]) -> StoredCounts:
-    return StoredCounts(row.id, row.receivers, row.counts, row.counted_at)
+def sent_item(notification: object, counts: NotificationCounts) -> SentItem:
+    return {**{name: getattr(notification, name) for name in _STORED}, **counts._asdict()}
 
 
 def _sent_by(sender_id: AccountKey | None) -> Select[Any]:

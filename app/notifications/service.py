@@ -177,7 +177,7 @@ class Notifications:
             notification_type=draft.notification_type,
             scope=draft.scope,
             receivers=receivers,
-            is_personal=draft.is_personal or None,
+            is_personal=draft.is_personal,
             created_at=self.clock.now(),
         )
         self.session.add(notification)

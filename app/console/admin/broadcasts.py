@@ -59,7 +59,7 @@ def broadcasts_page(query: ListPosition.Input) -> Response:
 def _sent(query: ListPosition.Input) -> Slice:
     """Return a page of the broadcasts of all admins."""
     return slice_of(
-        service(SentNotifications).page_with_stored_counts(limit=PER_PAGE + 1, **query),
+        service(SentNotifications).page(limit=PER_PAGE + 1, **query),
         PER_PAGE,
         lambda item: str(item["id"]),
         is_first=is_first(query),
@@ -71,15 +71,14 @@ def _sent(query: ListPosition.Input) -> Slice:
 @admins_only
 @takes(query=ListPosition)
 def broadcast_page(query: ListPosition.Input, notification_id: int) -> Response:
-    item = service(SentNotifications).get_with_stored_counts(notification_id)
-    trigger = "load, every 3s" if _count(item, "pending") else ""
+    item = service(SentNotifications).get(notification_id)
     audience = service(SentNotifications).audience(notification_id)
     return render_page(
         "admin/broadcasts/one.html",
         at="broadcasts_page",
         sender=_names_of_senders([item]).get(str(item["sender_id"]), ""),
         audience=[] if audience is None else describe(audience),
-        trigger=trigger or ("load" if item["read"] is None else ""),
+        trigger=_trigger(item),
         **_delivery_context(item, query),
     )
 
@@ -91,10 +90,10 @@ def broadcast_progress(query: ProgressQuery.Input, notification_id: int) -> Resp
 
     The list of failed messages is returned when their number has changed.
     """
-    item = service(SentNotifications).poll(notification_id)
+    item = service(SentNotifications).get(notification_id)
     return render_fragment(
         "admin/broadcasts/progress.html",
-        trigger="every 3s" if _count(item, "pending") else "",
+        trigger=_trigger(item),
         updates_failed=_count(item, "failed") != query["failed"],
         **_delivery_context(item, query),
     )
@@ -121,7 +120,7 @@ def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
 
 @admins_only
 def broadcast_result_page(notification_id: int) -> Response:
-    item = service(SentNotifications).poll(notification_id)
+    item = service(SentNotifications).get(notification_id)
     counts = service(Outcomes).by_reason(item)
     return render_page(
         "admin/broadcasts/result.html",
@@ -143,12 +142,17 @@ def _write_csv(rows: Sequence[JsonObject]) -> bytes:
     return csv_lines([row[name] for name in CSV_COLUMNS] for row in rows)
 
 
+def _trigger(item: SentItem) -> str:
+    """Return when the page updates the progress, in the language of htmx."""
+    return "every 3s" if _count(item, "pending") else ""
+
+
 def _count(item: SentItem, state: str) -> int:
-    return sum(counts[state] for counts in (item["deliveries"] or {}).values())
+    return sum(counts[state] for counts in item["deliveries"].values())
 
 
 def _delivery_context(item: SentItem, query: ListPosition.Input) -> JsonObject:
-    sent, deliveries = service(SentNotifications), item["deliveries"] or {}
+    sent, deliveries = service(SentNotifications), item["deliveries"]
     failed = Slice([])
     if _count(item, "failed"):
         failed = sent.deliveries(
@@ -190,9 +194,7 @@ class Pace(NamedTuple):
 def _paces(item: SentItem) -> Mapping[str, Pace]:
     """Return the speed and the time left of each channel with queued messages, where known."""
     pending = {
-        name: counts["pending"]
-        for name, counts in (item["deliveries"] or {}).items()
-        if counts["pending"]
+        name: counts["pending"] for name, counts in item["deliveries"].items() if counts["pending"]
     }
     rates = service(Outcomes).rates(item["id"], item["created_at"]) if pending else {}
     return {

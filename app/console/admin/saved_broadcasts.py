@@ -62,7 +62,7 @@ def delete_draft(draft_id: int) -> Response:
 @admins_only
 def duplicate_broadcast(notification_id: int) -> Response:
     sent = service(SentNotifications)
-    item = sent.get_with_stored_counts(notification_id)
+    item = sent.get(notification_id)
     audience = sent.audience(notification_id)
     choice = AudienceChoice.of(audience)
     draft_id = _save(BroadcastDraft(item["title"], item["message"], item["channels"], choice))

@@ -150,7 +150,7 @@ class Outbox:
             message=message.message,
             template_file=message.template_file,
             context=orjson.dumps(dict(message.context)).decode() if message.context else None,
-            is_personal=message.is_personal or None,
+            is_personal=message.is_personal,
             created_at=now,
         )
         message_id = self.session.execute(statement.returning(OutgoingMessage.id)).scalar_one()
