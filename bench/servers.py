@@ -49,7 +49,16 @@ class Contender:
     def command(self, port: int) -> list[str]:
         python = str(self.python())
         if self.name == "frontdesk_granian":
-            return [python, "-m", "app.server.granian"]
+            options = [
+                "--workers",
+                str(WORKERS),
+                "--blocking-threads",
+                "64",
+                "--backpressure",
+                "128",
+            ]
+            options += ["--host", HOST, "--port", str(port), "--log-level", "warning"]
+            return [python, "-m", "granian", "--interface", "wsgi", *options, "wsgi:app"]
         if self.name == "blacksheep":
             target = "bench.peers.blacksheep.app:app"
             options = ["--interface", "asgi", "--loop", "uvloop", "--workers", str(WORKERS)]

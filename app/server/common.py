@@ -1,4 +1,4 @@
-"""What the workers of gunicorn and granian share: metrics files, memory, and error responses."""
+"""Metrics files, memory and error responses of gunicorn's workers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def release_large_blocks() -> None:
 
 
 def problem(
-    kind: type[Problem], app: object, detail: str | None = None
+    kind: type[Problem], app: object, detail: str | None
 ) -> tuple[str, list[tuple[str, str]], bytes]:
     """Return the request id for the log, the headers and the body of a response.
 

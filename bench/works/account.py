@@ -6,4 +6,4 @@ from bench.works import reads
 
 
 def measure(options: Options) -> list[Table]:
-    return reads.measure(options, "account", "Authenticated account read", 1.35, 1.35)
+    return reads.measure(options, "account", "Authenticated account read", 1.35, 1.1)

@@ -6,4 +6,4 @@ from bench.works import reads
 
 
 def measure(options: Options) -> list[Table]:
-    return reads.measure(options, "inbox", "Inbox page of 50", 1.9, 1.2)
+    return reads.measure(options, "inbox", "Inbox page of 50", 1.9, 1.05)

@@ -27,7 +27,7 @@ def measure(options: Options) -> list[Table]:
     )
     table = Table("Login", "bare", COLUMNS, goals)
     seconds = max(options.seconds, 5.0 if options.quick else 15.0)
-    found = options.contenders("frontdesk", "frontdesk_granian")
+    found = options.contenders("frontdesk")
     service = [replace(contender, threads=THREADS) for contender in found]
     if service:
         database.prepare(BASE)

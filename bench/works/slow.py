@@ -39,7 +39,7 @@ def measure(options: Options) -> list[Table]:
     database.prepare(BASE)
     seconds = 5.0 if options.quick else 60.0
     tables = []
-    for found in options.contenders("frontdesk", "frontdesk_granian"):
+    for found in options.contenders("frontdesk"):
         contender = replace(found, threads=THREADS)
         goals = (Goal("p99", 3.0, ("quiet",), at_least=False, who="loaded"),)
         table = Table(f"Slow clients, {contender.title}", "quiet", COLUMNS, goals)

@@ -34,7 +34,6 @@ FLASK = ("flask", "--app", "wsgi", "run")
 SERVERS = {
     "gunicorn": GUNICORN_APP,
     "gunicorn, stock worker class": (*GUNICORN_APP, "-k", "gthread"),
-    "granian": ("app.server.granian",),
     "flask run": FLASK,
     "flask run with the reloader": (*FLASK, "--reload"),
 }
@@ -65,8 +64,8 @@ def test_queued_emails_are_sent_after_a_restart_without_a_request(
     process = installation.start(*server)
     try:
         within(60, lambda: len(set(sink.receivers)) == EMAILS)
-        # The master of gunicorn or granian and the reloader send no emails.
-        if server != FLASK and "granian" not in server[0]:
+        # The master of gunicorn and the reloader send no emails.
+        if server != FLASK:
             assert os.listdir(f"/proc/{process.pid}/task") == [str(process.pid)]
     finally:
         kill(process)

@@ -16,7 +16,6 @@ from .backends import free_port, wait_for_port
 
 ROOT = Path(__file__).resolve().parents[2]
 GUNICORN = ("gunicorn", "-c", str(ROOT / "gunicorn.conf.py"))
-GRANIAN = ("app.server.granian",)
 
 
 def bare_environment(**more: str) -> dict[str, str]:
@@ -63,16 +62,6 @@ def gunicorn_server(
 ) -> Iterator[Server]:
     with _server([*GUNICORN, *options, "wsgi:app"], settings, log, port) as server:
         yield server
-
-
-@contextmanager
-def granian_server(settings: Mapping[str, str], log: Path) -> Iterator[Server]:
-    with _server([*GRANIAN], settings, log) as server:
-        yield server
-
-
-# For tests that must pass with both servers.
-SERVERS = {"gunicorn": gunicorn_server, "granian": granian_server}
 
 
 @contextmanager

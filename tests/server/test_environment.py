@@ -10,17 +10,17 @@ from collections.abc import Iterator
 import pytest
 
 from ..conftest import SECRET, migrate
-from ..rigs.servers import ROOT, SERVERS
+from ..rigs.servers import ROOT, gunicorn
 
 
-@pytest.fixture(scope="module", params=SERVERS)
-def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("environment")
     url = f"sqlite:///{folder / 'frontdesk.db'}"
     migrate(url)
     settings = {"SECRET_KEY": SECRET, "CORE__DATABASE_URL": url, "CORE__METRICS_ENABLED": "true"}
-    with SERVERS[request.param](settings, folder / "log") as server:
-        yield server.port
+    with gunicorn(settings, folder / "log") as port:
+        yield port
 
 
 def ask(port: int, path: str, header: str = "X-A: a") -> str:

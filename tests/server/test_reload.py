@@ -1,4 +1,4 @@
-"""Reload, stop and start of both servers while clients use the service."""
+"""Reload, stop and start of gunicorn while clients use the service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..conftest import PASSWORD, SECRET
 from ..rigs.backends import postgres_database
 from ..rigs.breaches import Breached, breached_passwords
 from ..rigs.processes import within
-from ..rigs.servers import ROOT, SERVERS, Server, gunicorn_server
+from ..rigs.servers import ROOT, Server, gunicorn_server
 from ..rigs.traffic import Client, migrate_with_accounts, sign_in_clients, stored_titles, traffic
 
 
@@ -27,12 +27,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return url
 
 
-@pytest.fixture(params=SERVERS)
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
 @pytest.fixture
 def breached() -> Iterator[Breached]:
     with breached_passwords() as state:
@@ -40,7 +34,7 @@ def breached() -> Iterator[Breached]:
 
 
 @pytest.fixture
-def server(kind: str, url: str, breached: Breached, tmp_path: Path) -> Iterator[Server]:
+def server(url: str, breached: Breached, tmp_path: Path) -> Iterator[Server]:
     """A server with two workers that share a keystore, without a secret in the settings."""
     settings = {
         "CORE__DATABASE_URL": url,
@@ -52,7 +46,7 @@ def server(kind: str, url: str, breached: Breached, tmp_path: Path) -> Iterator[
         "TASKS__CREATE_LIMIT": "1000000 per minute",
         "WEB_CONCURRENCY": "2",
     }
-    with SERVERS[kind](settings, tmp_path / "log") as server:
+    with gunicorn_server(settings, tmp_path / "log") as server:
         yield server
 
 
@@ -152,12 +146,12 @@ def test_workers_without_a_secret_share_a_random_one(server: Server) -> None:
     assert {active.ask("GET", "/account")[0] for _ in range(40)} == {200}
 
 
-def test_workers_share_no_database_connection(kind: str, tmp_path: Path) -> None:
+def test_workers_share_no_database_connection(tmp_path: Path) -> None:
     """With a shared connection, a worker would read the results of another worker's query."""
     with postgres_database("frontdesk_fork") as url:
         migrate_with_accounts(url)
         settings = {"CORE__DATABASE_URL": url, "WEB_CONCURRENCY": "2", "SECRET_KEY": SECRET}
-        with SERVERS[kind](settings, tmp_path / "log") as server:
+        with gunicorn_server(settings, tmp_path / "log") as server:
             paths = ["/tasks/", "/health/ready"]
 
             def ask(number: int) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ..conftest import SECRET
-from ..rigs.servers import GRANIAN, GUNICORN, checkout_environment
+from ..rigs.servers import GUNICORN, checkout_environment
 from ..rigs.traffic import (
     NO_RESPONSE,
     TIMEOUT,
@@ -42,7 +42,6 @@ class Unit:
     listener: socket.socket
     folder: Path
     settings: dict[str, str]
-    command: tuple[str, ...]
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -60,7 +59,7 @@ class Unit:
             notifications.bind(str(notify))
             notifications.settimeout(30)
             self.process = subprocess.Popen(
-                [sys.executable, "-c", HAND_OVER, number, "-m", *self.command],
+                [sys.executable, "-c", HAND_OVER, number, "-m", *GUNICORN, "wsgi:app"],
                 env=checkout_environment(NOTIFY_SOCKET=str(notify), **self.settings),
                 pass_fds=[self.listener.fileno()],
                 stdout=log,
@@ -79,11 +78,8 @@ class Unit:
         return self.folder / "log"
 
 
-COMMANDS = {"gunicorn": (*GUNICORN, "wsgi:app"), "granian": GRANIAN}
-
-
-@pytest.fixture(params=COMMANDS)
-def unit(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Unit]:
+@pytest.fixture
+def unit(tmp_path: Path) -> Iterator[Unit]:
     url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
     migrate_with_accounts(url)
     settings = {
@@ -96,7 +92,7 @@ def unit(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Unit]:
         "WEB_CONCURRENCY": "2",
     }
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
-        unit = Unit(listener, tmp_path, settings, COMMANDS[request.param])
+        unit = Unit(listener, tmp_path, settings)
         unit.start()
         yield unit
         unit.stop()
@@ -142,22 +138,10 @@ def test_restart_behind_the_socket_loses_no_request(unit: Unit) -> None:
     assert {kind: ledger.statuses(kind) for kind in expected} == {
         k: {v} for k, v in expected.items()
     }
-    # granian closes an idle connection when it stops, without announcing it.
-    assert ledger.statuses("keep_alive") <= (
-        {200} if "gunicorn" in unit.command else {200, NO_RESPONSE}
-    )
+    assert ledger.statuses("keep_alive") == {200}
     assert set(ledger.acknowledged) <= stored_titles(unit.port)
 
 
-@pytest.mark.parametrize("unit", ["granian"], indirect=True)
-def test_stop_during_worker_start_is_obeyed(unit: Unit) -> None:
-    for _ in range(5):
-        assert unit.stop() == 0
-        unit.start()
-    assert "after it refused to gracefully stop" not in unit.log.read_text()
-
-
-@pytest.mark.parametrize("unit", ["gunicorn"], indirect=True)
 def test_missing_metrics_socket_is_logged(unit: Unit) -> None:
     unit.stop()
     unit.settings |= {"CORE__METRICS_ENABLED": "true", "CORE__METRICS_BIND": "127.0.0.1:9100"}

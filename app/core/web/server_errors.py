@@ -1,6 +1,6 @@
 """Problems that the router, the server or a reverse proxy returns before a view is called."""
 
-from ..errors import BadGateway, Problem, Unavailable
+from ..errors import BadGateway, Problem
 
 
 class MethodNotAllowed(Problem):
@@ -55,14 +55,6 @@ class HeadersTooLarge(Problem):
     title = "The request headers are too large"
     cause = "The headers are over 64 KiB, there are over 100 of them, or one is over 8 KiB."
     fix = "Send fewer or shorter headers. In a browser, delete the cookies of the site."
-
-
-class TooManyBodies(Unavailable):
-    code = "too_many_bodies"
-    detail = "Too many requests are being received"
-    title = "The server is receiving too many requests"
-    cause = "The request bodies that arrive at the same time exceed the memory for them."
-    fix = "Send the request again in a few seconds."
 
 
 class BrokenOff(BadGateway):
