@@ -17,6 +17,7 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from . import examples
 from .errors import NoChannels, NotificationNotFound
+from .receivers import Audience
 from .schemas import (
     Broadcast,
     BroadcastQuery,
@@ -69,7 +70,13 @@ def account_model_required(view: View) -> View:
 @raises(NoChannels, AccountModelMissing)
 @takes(query=BroadcastQuery, json=Broadcast)
 @answers(201, NotificationRead, ready=True)
-def send_notification(query: BroadcastQuery.Input, json: Broadcast.Input) -> SentItem:
+def send_notification(
+    query: BroadcastQuery.Input,
+    json: Broadcast.Input,
+    *,
+    audience: Audience | None = None,
+    is_personal: bool = False,
+) -> SentItem:
     """Send a notification
 
     Sends to the accounts in `account_receiver_ids`, or to all accounts. Repeat the parameter for
@@ -77,8 +84,11 @@ def send_notification(query: BroadcastQuery.Input, json: Broadcast.Input) -> Sen
     channels.
     """
     chosen = [*query.get("account_receiver_ids", ()), *json.get("account_receiver_ids", ())]
-    # Without ids in both places, the notification is sent to all accounts.
-    return service(SentNotifications).send(caller().account.id, json["data"], chosen or None)
+    # Without ids in both places, the notification is sent to all accounts. A page passes an
+    # audience, which no request can select.
+    return service(SentNotifications).send(
+        caller().account.id, json["data"], chosen or audience, is_personal=is_personal
+    )
 
 
 @blueprint.post("/reach")

@@ -17,14 +17,15 @@ from ...delivery.outbox.enqueue import CountsByChannel
 from ...delivery.outbox.models import SKIPPED
 from ...delivery.personal import EXAMPLE, FIELDS, FieldValues, fill
 from ...delivery.settings import DeliverySettings
+from ...notifications import admin_routes as broadcasts_api
 from ...notifications.models import TITLE_LENGTH
 from ...notifications.personal import PersonalFields
 from ...notifications.recipient_lists import MAX_BYTES, MAX_LINES
 from ...notifications.saved import SavedDrafts, Segments
 from ...notifications.schemas import INAPP
-from ...notifications.sent import SentNotifications
+from ...notifications.sent import SentItem
 from ...notifications.service import Draft, Notifications
-from ..api_calls import console_form, get_from_api
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..forms import remember_rejection
 from ..links import redirect_to
 from ..page_globals import channel_name
@@ -110,21 +111,22 @@ def check_again() -> Response:
     return check_or_write(BroadcastDraft.from_form())
 
 
-@console_form(page=check_again)
+@console_form(broadcasts_api.send_notification, page=check_again)
 @admins_only
-def send_broadcast() -> Response:
+def send_broadcast(call_api: ApiCall) -> Response:
     draft = BroadcastDraft.from_form()
     count = _confirmed_count(draft)
-    data, audience, sender_id = draft.load(), draft.audience.resolve().audience, caller().account.id
+    draft.check_fields()
+    audience = draft.audience.resolve().audience
     with transaction(current_frontdesk.session) as session:
         if not count.use_up(session):
             text = _("This broadcast has already been sent.")
             return redirect_to(".broadcasts_page", text, kind="info")
-        sent = service(SentNotifications).send(
-            sender_id, data, audience, is_personal=draft.is_personal
+        sent: SentItem = call_api(
+            json={"data": draft.data}, query={}, audience=audience, is_personal=draft.is_personal
         )
         if draft.draft_id:
-            service(SavedDrafts).delete(sender_id, int(draft.draft_id))
+            service(SavedDrafts).delete(caller().account.id, int(draft.draft_id))
     text = _n(
         "The broadcast is being sent to one account.",
         "The broadcast is being sent to {n} accounts.",

@@ -72,6 +72,11 @@ class BroadcastDraft:
     def load(self) -> NotificationCreate.Input:
         """Return the message as the API's route loads it, with personal fields; raise Invalid."""
         loaded: Broadcast.Input = load_body(Broadcast, {"data": self.data})
+        self.check_fields()
+        return loaded["data"]
+
+    def check_fields(self) -> None:
+        """Raise Invalid for unknown personal fields."""
         texts = {"data.title": self.title, "data.message": self.message}
         faults = [
             Fault("", name, _field_error(unknown))
@@ -80,7 +85,6 @@ class BroadcastDraft:
         ]
         if faults:
             raise Invalid(faults=faults)
-        return loaded["data"]
 
     @property
     def is_personal(self) -> bool:
