@@ -70,7 +70,7 @@ def get_from_api(view: View, *, query: Values | None = None, **path: object) -> 
 
 
 def console_form(
-    api_view: View | None = None, *, page: View | None = None
+    api_view: View | None = None, *, page: View | None = None, shown_at: str = ""
 ) -> Callable[[View], View]:
     """Decorate a form of the console, as the outermost decorator.
 
@@ -81,6 +81,8 @@ def console_form(
         page: The page with the form. It is shown again with the input and the errors of a rejected
             form. The page has an authorization decorator, since a form may be rejected before
             the API view's own runs.
+        shown_at: The endpoint whose form on this page shows the errors, for a button that sends
+            another form's fields.
     """
     if page is not None:
         _check_guarded(page)
@@ -101,7 +103,7 @@ def console_form(
                     raise
                 if page is None or isinstance(problem, SIGN_IN_PROBLEMS):
                     raise problem from error
-                return _form_with_errors(page, path, problem)
+                return _form_with_errors(page, path, problem, shown_at)
 
         described = operation(answer_form)
         described.hidden = True
@@ -138,8 +140,8 @@ def _check_available(needs: type[Any]) -> None:
     context.get(needs)
 
 
-def _form_with_errors(page: View, path: Values, problem: Problem) -> Response:
-    remember_rejection(problem)
+def _form_with_errors(page: View, path: Values, problem: Problem, shown_at: str) -> Response:
+    remember_rejection(problem, shown_at)
     # The page may have many forms: pass only the path variables that it takes.
     taken = signature(page).parameters
     try:

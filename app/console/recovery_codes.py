@@ -12,7 +12,7 @@ from ..auth.decorators import active_account_required
 from ..auth.mfa.recovery_codes import ALPHABET, CODES, HALF
 from ..core.context import find_context, service
 from ..core.errors import Invalid
-from ..core.web.operation import hidden
+from .api_calls import console_form
 from .pages import render_page
 from .resources import ConsoleResources
 from .texts import _
@@ -28,8 +28,8 @@ def show_recovery_codes(
     return render_page(template, codes=codes, codes_of=email, codes_from=now, **context)
 
 
+@console_form()
 @active_account_required
-@hidden
 def recovery_codes_file() -> Response:
     """Return the codes of the page that shows them as a text file; they are not stored readable."""
     codes = request.form.getlist("codes")

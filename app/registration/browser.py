@@ -10,15 +10,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
 
-import orjson
-from flask import Response
-
 from ..accounts.models import AccountLike
 from ..auth.errors import InvalidProof
 from ..auth.proofs import AccountProofs, ProofSubject, Purpose
 from ..auth.sign_in.options import SignInOptions
 from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
-from ..core.types import JsonObject
 
 # The proof of a sign-in that follows a registration.
 REGISTRATION = "registration"
@@ -32,14 +28,6 @@ class PendingRegistration(NamedTuple):
 
     # For the browser that registered; unusable if the request created no account.
     browser_proof: str
-
-
-class PendingResponse(Response):
-    """The response of the API, with the proof for a page that called the API in this process."""
-
-    def __init__(self, pending: PendingRegistration, body: JsonObject) -> None:
-        super().__init__(orjson.dumps(body), 202, mimetype="application/json")
-        self.browser_proof = pending.browser_proof
 
 
 @dataclass(eq=False)

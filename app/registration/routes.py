@@ -1,4 +1,4 @@
-from flask import Response
+from collections.abc import Callable
 
 from ..accounts.errors import EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
@@ -17,10 +17,10 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
 from ..core.web.request_data import takes
-from ..core.web.responses import answers
+from ..core.web.responses import AnswerWith, answers
 from ..workspaces.invitations.schemas import InviterGone, OtherAddress
 from . import schemas
-from .browser import PendingRegistration, PendingResponse
+from .browser import PendingRegistration
 from .service import Registration
 from .verification import Verification
 
@@ -46,7 +46,9 @@ def registration_required() -> None:
 @takes(json=schemas.registration_create)
 @answers(202, Message, description="An email to verify the email address was sent")
 @answers(201, login_read)
-def register(json: schemas.RegistrationCreate.Input) -> JsonObject | Response:
+def register(
+    json: schemas.RegistrationCreate.Input, *, keep_proof: Callable[[str], None] | None = None
+) -> JsonObject | AnswerWith:
     """Sign up
 
     Creates an account. With required email verification, the account becomes active when the email
@@ -54,7 +56,10 @@ def register(json: schemas.RegistrationCreate.Input) -> JsonObject | Response:
     """
     outcome = service(Registration).register(sign_in_options(), **json)
     if isinstance(outcome, PendingRegistration):
-        return PendingResponse(outcome, {"message": "Check your email to finish registering"})
+        if keep_proof is not None:
+            # Only a page, which is in this process, can keep the proof for its browser.
+            keep_proof(outcome.browser_proof)
+        return AnswerWith({"message": "Check your email to finish registering"}, 202)
     return response_payload(outcome)
 
 

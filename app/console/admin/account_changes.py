@@ -105,24 +105,17 @@ def managed_email_page(account_id: AccountKey) -> Response:
     )
 
 
+@console_form(page=managed_email_page)
 @admins_only
 @fresh_factor_required
 @takes(form=NewAddress)
-def _change_email(account_id: AccountKey, form: NewAddress.Input) -> None:
-    credentials, actor = service(CredentialAdministration), caller().account
+def change_managed_email(account_id: AccountKey, form: NewAddress.Input) -> Response:
+    credentials, actor, email = service(CredentialAdministration), caller().account, form["email"]
     if form["method"] == VERIFIED:
-        credentials.set_email(actor, account_id, form["email"])
-    else:
-        credentials.request_email(actor, account_id, form["email"])
-
-
-@console_form(_change_email, page=managed_email_page)
-def change_managed_email(call_api: ApiCall, account_id: AccountKey) -> Response:
-    call_api()
-    email = request.form["email"].strip()
-    if request.form.get("method") == VERIFIED:
+        credentials.set_email(actor, account_id, email)
         text = _("The email address is now {email}. All sessions have ended.", email=email)
     else:
+        credentials.request_email(actor, account_id, email)
         text = _("We emailed {email}. The address changes when the owner confirms it.", email=email)
     return redirect_to_account(text, account_id)
 
@@ -142,17 +135,13 @@ class NoteText(RequestSchema):
     text = Text(min=1, max=TEXT_LENGTH, strip=True, required=True)
 
 
+@console_form(page=managed_account_page)
 @admins_only
 @takes(form=NoteText)
-def _add_note(account_id: AccountKey, form: NoteText.Input) -> None:
+def add_account_note(account_id: AccountKey, form: NoteText.Input) -> Response:
     actor = caller().account
     service(Administration).find(actor, account_id)
     service(AccountNotes).add(actor.id, account_id, form["text"])
-
-
-@console_form(_add_note, page=managed_account_page)
-def add_account_note(call_api: ApiCall, account_id: AccountKey) -> Response:
-    call_api()
     return redirect_to_account(_("Note added."), account_id)
 
 

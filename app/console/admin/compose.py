@@ -47,6 +47,7 @@ def compose_page() -> Response:
     return write_page(BroadcastDraft.from_form())
 
 
+@console_form()
 @admins_only
 def compose() -> Response:
     """Handle the form: only the button “Review” validates the whole draft."""
@@ -56,6 +57,7 @@ def compose() -> Response:
     return check_or_write(draft)
 
 
+@console_form()
 @admins_only
 def count_reach() -> Response:
     """Return the recipients for the script: counting a million accounts takes a moment."""
@@ -66,6 +68,7 @@ def count_reach() -> Response:
     )
 
 
+@console_form()
 @admins_only
 def show_mail() -> Response:
     draft = BroadcastDraft.from_form()
@@ -75,6 +78,7 @@ def show_mail() -> Response:
     return render_framed(_mail_preview(draft, values).html or "")
 
 
+@console_form()
 @admins_only
 def send_test() -> Response:
     """Send the draft only to its author, and to no inbox."""

@@ -10,6 +10,7 @@ from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.previews import Previews
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
+from ..api_calls import console_form
 from ..links import redirect_to
 from ..pages import render_framed, render_page
 from ..texts import _
@@ -36,6 +37,7 @@ def mail_template_html(name: str) -> Response:
     return render_framed(_sample(name).html or "")
 
 
+@console_form()
 @admins_only
 def send_sample(name: str) -> Response:
     """Send the sample email to the caller."""

@@ -19,7 +19,7 @@ from ...core.web.fields import RequestSchema, Text
 from ...core.web.paging import Slice
 from ...core.web.request_data import takes
 from ...workspaces.service import Workspaces
-from ..api_calls import ApiCall, console_form, get_from_api
+from ..api_calls import console_form, get_from_api
 from ..audit_log import PERSON_FILTERS, action_groups, download, entry_title, load_filters
 from ..links import link_to, redirect, redirect_to
 from ..pages import render_page
@@ -161,9 +161,10 @@ def saved_filters_page() -> Response:
     )
 
 
+@console_form(page=saved_filters_page)
 @admins_only
 @takes(form=FilterName)
-def _save_filter(form: FilterName.Input) -> None:
+def save_event_filter(form: FilterName.Input) -> Response:
     """Save the filters in the page's query, with ids of accounts instead of email addresses."""
     filters = filter_values(FILTERS)
     known = _parse_filters(filters)
@@ -174,14 +175,10 @@ def _save_filter(form: FilterName.Input) -> None:
     if not query or len(query) > QUERY_LENGTH:
         raise Invalid.about("name", _("Choose a filter first."))
     service(SavedFilters).save(caller().account.id, form["name"], query)
-
-
-@console_form(_save_filter, page=saved_filters_page)
-def save_event_filter(call_api: ApiCall) -> Response:
-    call_api()
     return redirect_to(".saved_filters_page", _("Filter saved."))
 
 
+@console_form()
 @admins_only
 def delete_event_filter(filter_id: int) -> Response:
     service(SavedFilters).delete(caller().account.id, filter_id)

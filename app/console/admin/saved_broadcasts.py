@@ -2,26 +2,24 @@
 
 from typing import TypedDict
 
-from flask import Response, request
+from flask import Response
 
 from ...auth.caller import caller
 from ...core.context import service
-from ...core.errors import Invalid, QuotaReached
 from ...core.web.fields import RequestSchema, Text
-from ...core.web.request_data import load_body
+from ...core.web.request_data import takes
 from ...notifications.models import SEGMENT_NAME_LENGTH
 from ...notifications.receivers import Audience
 from ...notifications.saved import SavedDrafts, Segments
 from ...notifications.sent import SentNotifications
 from ..api_calls import console_form
-from ..forms import remember_rejection
 from ..links import redirect_to
 from ..pages import render_page
 from ..texts import _
 from .audience_texts import describe
 from .audiences import CHOSEN, AudienceChoice
 from .broadcasts import broadcast_page
-from .compose import check_or_write, write_page
+from .compose import check_again, check_or_write, compose_page, write_page
 from .drafts import BroadcastDraft
 from .filters import admins_only
 
@@ -41,17 +39,14 @@ def draft_page(draft_id: int) -> Response:
     return write_page(BroadcastDraft.from_json(content, draft_id))
 
 
+@console_form(page=compose_page, shown_at=".compose")
 @admins_only
 def save_draft() -> Response:
-    draft = BroadcastDraft.from_form()
-    try:
-        draft_id = _save(draft)
-    except QuotaReached as problem:
-        remember_rejection(problem, ".compose")
-        return write_page(draft, status=problem.status)
+    draft_id = _save(BroadcastDraft.from_form())
     return redirect_to(".draft_page", _("Draft saved."), draft_id=draft_id)
 
 
+@console_form()
 @admins_only
 def delete_draft(draft_id: int) -> Response:
     service(SavedDrafts).delete(caller().account.id, draft_id)
@@ -80,21 +75,17 @@ def segments_page() -> Response:
     return render_page("admin/broadcasts/segments.html", at=AT, segments=audiences)
 
 
+@console_form(page=check_again, shown_at=".send_broadcast")
 @admins_only
-def save_segment() -> Response:
+@takes(form=SegmentName)
+def save_segment(form: SegmentName.Input) -> Response:
     """Save the recipients of the broadcast that the form has, and show it again."""
     draft = BroadcastDraft.from_form()
-    try:
-        loaded: SegmentName.Input = load_body(SegmentName, {"name": request.form.get("name", "")})
-        service(Segments).save(loaded["name"], draft.audience.resolve().audience)
-    except (Invalid, QuotaReached) as problem:
-        remember_rejection(problem, ".send_broadcast")
-        response = check_or_write(draft)
-        response.status_code = problem.status
-        return response
-    return check_or_write(draft, _("Segment “{name}” saved.", name=loaded["name"]))
+    service(Segments).save(form["name"], draft.audience.resolve().audience)
+    return check_or_write(draft, _("Segment “{name}” saved.", name=form["name"]))
 
 
+@console_form()
 @admins_only
 def delete_segment(segment_id: int) -> Response:
     service(Segments).delete(segment_id)

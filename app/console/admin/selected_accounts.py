@@ -23,7 +23,7 @@ from ...core.web.request_data import load_body, takes
 from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.models import GUEST, MEMBER
 from ...workspaces.service import Workspaces
-from ..api_calls import ApiCall, console_form
+from ..api_calls import console_form
 from ..links import link_to, next_path, redirect
 from ..pages import render_page
 from ..texts import _, _n, mark
@@ -131,52 +131,44 @@ def _chosen_ids() -> Sequence[AccountKey]:
     return ids
 
 
+@console_form(page=suspend_selected_page)
 @admins_only
-@takes(form=SuspensionFields)
-def _suspend(form: SuspensionFields.Input) -> Selection:
-    suspension = Suspension(form.get("suspended_until"), form.get("suspended_reason"))
-    return service(BulkAdministration).suspend(caller().account, _chosen_ids(), suspension)
-
-
-@admins_only
-def _sign_out() -> Selection:
-    return service(BulkAdministration).sign_out(caller().account, _chosen_ids())
-
-
-@admins_only
-@takes(form=WorkspaceFields)
-def _add(form: WorkspaceFields.Input) -> Selection:
-    try:
-        workspace = service(Workspaces).get(form["workspace"])
-    except WorkspaceNotFound:
-        raise Invalid.about("workspace", _("No workspace has this address.")) from None
-    return service(BulkAdministration).add_to_workspace(
-        caller().account, _chosen_ids(), workspace, form["type"]
+def suspend_selected() -> Response:
+    sent: SuspensionFields.Input = load_body(SuspensionFields, sent_suspension())
+    selection = service(BulkAdministration).suspend(
+        caller().account,
+        _chosen_ids(),
+        Suspension(sent.get("suspended_until"), sent.get("suspended_reason")),
     )
-
-
-@console_form(_suspend, page=suspend_selected_page)
-def suspend_selected(call_api: ApiCall) -> Response:
-    selection: Selection = call_api(json=sent_suspension())
     n = len(selection.included)
     return _finish(selection, _n("Suspended {n} account.", "Suspended {n} accounts.", n))
 
 
-@console_form(_sign_out, page=sign_out_selected_page)
-def sign_out_selected(call_api: ApiCall) -> Response:
-    selection: Selection = call_api()
+@console_form(page=sign_out_selected_page)
+@admins_only
+def sign_out_selected() -> Response:
+    selection = service(BulkAdministration).sign_out(caller().account, _chosen_ids())
     n = len(selection.included)
     return _finish(selection, _n("Signed out {n} account.", "Signed out {n} accounts.", n))
 
 
-@console_form(_add, page=add_selected_page)
-def add_selected(call_api: ApiCall) -> Response:
-    selection: Selection = call_api()
+@console_form(page=add_selected_page)
+@admins_only
+@takes(form=WorkspaceFields)
+def add_selected(form: WorkspaceFields.Input) -> Response:
+    slug = form["workspace"]
+    try:
+        workspace = service(Workspaces).get(slug)
+    except WorkspaceNotFound:
+        raise Invalid.about("workspace", _("No workspace has this address.")) from None
+    selection = service(BulkAdministration).add_to_workspace(
+        caller().account, _chosen_ids(), workspace, form["type"]
+    )
     text = _n(
         "Added {n} account to the workspace {workspace}.",
         "Added {n} accounts to the workspace {workspace}.",
         len(selection.included),
-        workspace=request.form["workspace"].strip(),
+        workspace=slug,
     )
     return _finish(selection, text)
 

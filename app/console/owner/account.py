@@ -57,8 +57,8 @@ def change_details(call_api: ApiCall) -> Response:
     return redirect_to(".account_page", _("Details saved."))
 
 
+@console_form()
 @anyone
-@hidden
 def set_appearance() -> Response:
     """Set the color scheme of this browser; the service stores nothing."""
     response = redirect(previous_path() or link_to(".account_page"), _("Appearance saved."))

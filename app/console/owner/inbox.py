@@ -196,8 +196,8 @@ def delete_item(call_api: ApiCall, notification_id: int) -> Response:
     return redirect(_list_path(), notice.text, undo=undo)
 
 
+@console_form()
 @active_account_required
-@hidden
 def restore_item() -> Response:
     """Undo a deletion; the signed statement allows only the caller to restore this message."""
     back = _list_path()

@@ -18,7 +18,7 @@ from ...core.web.request_data import schema_for, takes
 from ...profiles import routes as profiles_api
 from ...profiles.errors import ProfileNotFound
 from ...profiles.guards import scoped_account_required
-from ...profiles.models import PROPERTIES, Profile
+from ...profiles.models import PROPERTIES
 from ...profiles.schemas import form_schema, form_update_schema, to_columns
 from ...profiles.service import Profiles
 from ..api_calls import ApiCall, console_form, get_from_api
@@ -42,29 +42,19 @@ def profile_page() -> Response:
     )
 
 
+@console_form(page=profile_page)
 @scoped_account_required
-@takes(json=form_schema)
-def _create_profile(json: Values) -> Profile:
-    fields = to_columns(form_schema, json)
-    return service(Profiles).create(caller().account.id, fields)
-
-
-@scoped_account_required
-@takes(json=form_update_schema)
-def _update_profile(json: Values) -> Profile:
-    fields = to_columns(form_update_schema, json)
-    return service(Profiles).update(caller().account.id, fields)
-
-
-@console_form(_create_profile, page=profile_page)
-def make_profile(call_api: ApiCall) -> Response:
-    call_api()
+@takes(form=form_schema)
+def make_profile(form: Values) -> Response:
+    service(Profiles).create(caller().account.id, to_columns(form_schema, form))
     return redirect_to(".profile_page", _("Profile saved."))
 
 
-@console_form(_update_profile, page=profile_page)
-def change_profile(call_api: ApiCall) -> Response:
-    call_api()
+@console_form(page=profile_page)
+@scoped_account_required
+@takes(form=form_update_schema)
+def change_profile(form: Values) -> Response:
+    service(Profiles).update(caller().account.id, to_columns(form_update_schema, form))
     return redirect_to(".profile_page", _("Profile saved."))
 
 

@@ -20,7 +20,6 @@ from ...auth.mfa.routes import factors_required
 from ...auth.sessions.devices import label_of
 from ...auth.settings import AuthSettings
 from ...auth.sign_in.options import sign_in_options
-from ...auth.sign_in.policy import response_payload
 from ...auth.step_up.service import Freshness
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
@@ -122,10 +121,11 @@ class AppSetupForm(RequestSchema):
     name = Text(max=NAME_LENGTH, strip=True, load_default=None, allow_none=True)
 
 
+@console_form(page=new_app_page)
 @active_account_required
 @factors_required
 @takes(form=AppSetupForm)
-def _set_up_app(form: AppSetupForm.Input) -> JsonObject:
+def set_up_own_app(form: AppSetupForm.Input) -> Response:
     enrolled = service(AppEnrollment).set_up(
         find_enrollee(None),
         # The default of the API is in English.
@@ -134,12 +134,7 @@ def _set_up_app(form: AppSetupForm.Input) -> JsonObject:
     )
     if enrolled is None:
         raise Invalid.about("otp", _("The key has expired. Scan the new QR code."))
-    return {**response_payload(enrolled.outcome), "recovery_codes": enrolled.recovery_codes}
-
-
-@console_form(_set_up_app, page=new_app_page)
-def set_up_own_app(call_api: ApiCall) -> Response:
-    return _finish_setup(call_api())
+    return _finish_setup(enrolled.recovery_codes)
 
 
 @console_form(mfa_api.begin_app, page=new_app_page)
@@ -163,11 +158,11 @@ def own_app_page(authenticator_id: int) -> Response:
 
 @console_form(mfa_api.confirm_app, page=own_app_page)
 def confirm_own_app(call_api: ApiCall, authenticator_id: int) -> Response:
-    return _finish_setup(call_api())
+    return _finish_setup(call_api()["recovery_codes"])
 
 
-def _finish_setup(result: JsonObject) -> Response:
-    if codes := result["recovery_codes"]:
+def _finish_setup(codes: Sequence[str] | None) -> Response:
+    if codes:
         return render_recovery_codes(codes, _("Authenticator app set up."))
     return redirect_to(
         ".factors_page", _("Authenticator app set up. All other sessions have ended.")

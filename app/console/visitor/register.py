@@ -8,7 +8,6 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import anyone, hidden
 from ...registration import routes as registration_api
-from ...registration.browser import PendingResponse
 from ...registration.verification import Verification
 from ...workspaces.invitations.received import ReceivedInvitations
 from ..api_calls import ApiCall, console_form, report
@@ -56,9 +55,10 @@ def register_page() -> Response:
 @console_form(registration_api.register, page=register_page)
 def register_account(call_api: ApiCall) -> Response:
     prepare_sign_in()
-    result = call_api()
-    if isinstance(result, PendingResponse):
-        return remember_registration(_check_mail(), result.browser_proof)
+    proofs: list[str] = []
+    result = call_api(keep_proof=proofs.append)
+    if proofs:
+        return remember_registration(_check_mail(), proofs[0])
     return redirect_signed_in(result, _("Welcome. Your account was created."))
 
 

@@ -45,8 +45,8 @@ def sign_in_by_passkey(call_api: ApiCall) -> Response:
     return redirect_signed_in(call_api(json={"credential": sent_credential()}))
 
 
+@console_form()
 @anyone
-@hidden
 def carry_email() -> Response:
     """Open another page for visitors with the email address that is in the form of sign-in."""
     if request.form.get("to") == "code":

@@ -9,40 +9,32 @@ from ...profiles.logos import WorkspaceLogos
 from ...profiles.routes import MAX_FORM_BYTES
 from ...profiles.schemas import LogoFile
 from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
-from ...workspaces.models import OWNER, Workspace
+from ...workspaces.models import OWNER
 from ...workspaces.routes import IN_PATH
-from ..api_calls import ApiCall, console_form
+from ..api_calls import console_form
 from ..links import redirect_to
 from ..pictures import picture_errors
 from ..texts import _
 from .own_workspaces import workspace_settings_page
 
 
+@console_form(page=workspace_settings_page)
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(OWNER, resolver=IN_PATH)
+@picture_errors("logo")
 @takes(files=LogoFile, max_body=MAX_FORM_BYTES)
-def _set_logo(workspace_slug: str, files: LogoFile.Input) -> Workspace:
-    return service(WorkspaceLogos).set(current_member, files["logo"])
-
-
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(OWNER, resolver=IN_PATH)
-def _remove_logo(workspace_slug: str) -> Workspace:
-    return service(WorkspaceLogos).remove(current_member)
-
-
-@console_form(_set_logo, page=workspace_settings_page)
-def set_workspace_logo(call_api: ApiCall, workspace_slug: str) -> Response:
-    with picture_errors("logo"):
-        call_api()
+def set_workspace_logo(workspace_slug: str, files: LogoFile.Input) -> Response:
+    service(WorkspaceLogos).set(current_member, files["logo"])
     text = _("Logo saved.")
     return redirect_to(".workspace_settings_page", text, workspace_slug=workspace_slug)
 
 
-@console_form(_remove_logo, page=workspace_settings_page)
-def remove_workspace_logo(call_api: ApiCall, workspace_slug: str) -> Response:
-    call_api()
+@console_form(page=workspace_settings_page)
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(OWNER, resolver=IN_PATH)
+def remove_workspace_logo(workspace_slug: str) -> Response:
+    service(WorkspaceLogos).remove(current_member)
     text = _("Logo removed.")
     return redirect_to(".workspace_settings_page", text, workspace_slug=workspace_slug)

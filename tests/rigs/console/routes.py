@@ -40,6 +40,12 @@ class Route(NamedTuple):
         return self.record.calls
 
     @property
+    def undecorated(self) -> View:
+        """Return the form without `console_form`."""
+        found: View = LazyView(self.reference).view.__wrapped__  # type: ignore[attr-defined]
+        return found
+
+    @property
     def api_view(self) -> View:
         """Return the view of the API that the form calls."""
         found = self.calls
