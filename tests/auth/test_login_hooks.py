@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from marshmallow import Schema, fields
 
-from app import Frontdesk, LoginRead, Schemas, WorkspaceLoginRead
+from app import Frontdesk, IncorrectCredentials, LoginRead, Schemas, WorkspaceLoginRead
 from app.blueprints import auth
 from app.core.context import service
 from app.testing.client import Api
@@ -181,3 +181,18 @@ def test_hook_that_returns_nothing_is_logged(kind: str, caplog: pytest.LogCaptur
     ada = make_person(host, "ada")
     Api(host, "").post("/login", 500, data={"username": ada.email, "password": PASSWORD})
     assert f"A {kind} hook must return a mapping, not NoneType" in caplog.text
+
+
+def test_listener_that_rejects_a_sign_in_is_called_once() -> None:
+    frontdesk = Frontdesk()
+    calls = []
+
+    @frontdesk.on("account-logged-in")
+    def reject(account: Any, options: Any) -> None:
+        calls.append(account.email)
+        raise IncorrectCredentials
+
+    host = host_with((auth, ""), frontdesk=frontdesk)
+    ada = make_person(host, "ada")
+    Api(host, "").post("/login", 400, data={"username": ada.email, "password": PASSWORD})
+    assert calls == [ada.email]

@@ -17,6 +17,10 @@ from .policy import Challenge, SignInPolicy, SignInResult
 Result = TypeVar("Result")
 
 
+class _StateChanged(Exception):
+    """The account has changed since the password was compared."""
+
+
 class _Proved(NamedTuple):
     account_id: object
     # The state when the password was compared.
@@ -59,7 +63,7 @@ class Login:
         # If the stored hash changes in between, the password is compared again.
         for _ in range(2):
             proved = self._prove(email, password, ip_address)
-            with suppress(IncorrectCredentials), transaction(self.session):
+            with suppress(_StateChanged), transaction(self.session):
                 return act(self._account(proved))
         raise IncorrectCredentials(note={"account_id": proved.account_id})
 
@@ -83,11 +87,11 @@ class Login:
         return _Proved(account_id, SignInState(password_hash, since), new_hash)
 
     def _account(self, proved: _Proved) -> AccountLike:
-        """Return the locked account. Raise IncorrectCredentials if its state has changed since the
-        proof: after a reset, the old password is invalid and its hash is not stored again."""
+        """Return the locked account. Raise _StateChanged if its state has changed since the proof:
+        after a reset, the old password is invalid and its hash is not stored again."""
         account: AccountLike | None = self.accounts.lock(proved.account_id)
         if account is None or state_of(account) != proved.state:
-            raise IncorrectCredentials
+            raise _StateChanged
         if proved.new_hash is not None:
             account.password_hash = proved.new_hash
         return account
