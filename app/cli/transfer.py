@@ -14,9 +14,10 @@ import click
 from ..accounts.service import Accounts
 from ..core.context import service
 from ..core.process.folders import private
-from ..transfer.account import Row, RowError
+from ..transfer.account import Row
 from ..transfer.exporting import Exporter, write_csv, write_ndjson
-from ..transfer.formats import READERS, Reader, firebase, firebase_reader
+from ..transfer.formats import FORMATS
+from ..transfer.formats.rows import read_accounts
 from ..transfer.importing import Importer, ImportOptions, Report
 from .accounts import group as group
 from .terminal import confirm, is_terminal, json_option, print_record, progress, yes_option
@@ -36,7 +37,7 @@ class RowsRefused(click.ClickException):
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(READERS)),
+    type=click.Choice(list(FORMATS)),
     default="frontdesk",
     show_default=True,
     help="The format of the file.",
@@ -55,11 +56,6 @@ class RowsRefused(click.ClickException):
     help="Import the email addresses that the file marks as unverified as verified.",
 )
 @click.option(
-    "--hash-config",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A file with the hash parameters of Firebase's console, for `--format firebase`.",
-)
-@click.option(
     "--report",
     type=click.Path(dir_okay=False),
     help="The CSV file for refused rows and new ids, instead of FILE.report.csv.",
@@ -72,7 +68,6 @@ def import_accounts(
     update: bool,
     emit: bool,
     trust_addresses: bool,
-    hash_config: str | None,
     report: str | None,
 ) -> None:
     """Import accounts from FILE; - is standard input.
@@ -85,18 +80,17 @@ def import_accounts(
     Examples:
       flask accounts import users.jsonl --dry-run
       flask accounts import users.jsonl
-      flask accounts import realm.json --format keycloak --report refused.csv
+      flask accounts import users.json --format django --report refused.csv
     """
     options = ImportOptions(update, dry_run, emit, trust_addresses)
     report = report or ("import" if file == _STREAM else file) + ".report.csv"
     if Path(report).is_file() and Path(file).is_file() and Path(report).samefile(file):
         raise click.UsageError("Write the report to a file other than FILE.")
-    read = _reader(form, hash_config)
     with _open_input(file) as stream, _open_output(report) as written:
         result = Report(written)
         try:
             with progress("Checking" if dry_run else "Importing", partial(_size, file)) as advance:
-                rows = _follow(read(stream), stream, advance)
+                rows = _follow(read_accounts(stream, FORMATS[form]), stream, advance)
                 Importer(service(Accounts), result, options).run(rows)
         finally:
             numbers = {"dry_run": dry_run, **result.numbers(), "report": report}
@@ -153,18 +147,6 @@ def _follow(rows: Iterator[Row], stream: TextIO, advance: Callable[[int], None])
         advance(position - before)
         before = position
         yield row
-
-
-def _reader(form: str, hash_config: str | None) -> Reader:
-    if hash_config is None:
-        return READERS[form]
-    if form != "firebase":
-        raise click.UsageError("--hash-config is for --format firebase.")
-    with open(hash_config, encoding="utf-8") as stream:
-        try:
-            return firebase_reader(firebase.hash_config(stream.read()))
-        except RowError as error:
-            raise click.ClickException(error.reason) from None
 
 
 @contextmanager

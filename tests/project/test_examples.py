@@ -30,7 +30,8 @@ def run_tests_of(example: str, python: str, tmp_path: Path, **environment: str) 
 
 
 @pytest.mark.parametrize(
-    "example", ["smallest", "everything", "moved", "cookie", "desk", "pages", "subdomains"]
+    "example",
+    ["smallest", "everything", "moved", "cookie", "desk", "pages", "subdomains", "import"],
 )
 def test_example_passes_its_tests(example: str, python: str, tmp_path: Path) -> None:
     run_tests_of(example, python, tmp_path)

@@ -51,10 +51,3 @@ def read(text: str) -> HashAlgorithm:
         base64(said["sk"]),
         base64(expected),
     )
-
-
-def write(salt: str, made: str, *, signer_key: str, separator: str, rounds: int, cost: int) -> str:
-    """Return the stored form of an exported hash, with the parameters of the project."""
-    plain = [text.replace("-", "+").replace("_", "/") for text in (salt, made)]
-    options = f"v=1,n={cost},r={rounds},p=1,ss={separator},sk={signer_key}"
-    return "$".join(["", "fbscrypt", options, *plain])

@@ -1,33 +1,19 @@
-"""The formats of files with accounts: how each is divided into rows, and read from a row."""
+"""The formats of files with accounts: rows of a table. Scripts in `examples/import` convert the
+exports of other services to the format `frontdesk`."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TextIO
+from collections.abc import Callable
 
-from ..account import ImportedAccount, Row
-from . import firebase, frameworks, frontdesk, services
-from .rows import Fields, Numbered, read_accounts, table, users
+from ..account import ImportedAccount
+from .frameworks import django_account, fastapi_users_account, flask_security_account
+from .frontdesk import account
+from .gotrue import gotrue_account
+from .rows import Fields
 
-Reader = Callable[[TextIO], Iterator[Row]]
-
-
-def _reader(
-    divide: Callable[[TextIO], Iterator[Numbered]], read: Callable[[Fields], ImportedAccount]
-) -> Reader:
-    return lambda stream: read_accounts(divide(stream), read)
-
-
-def firebase_reader(config: firebase.HashConfig | None) -> Reader:
-    return _reader(users, partial(firebase.account, config=config))
-
-
-READERS: dict[str, Reader] = {
-    "frontdesk": _reader(table, frontdesk.account),
-    "flask-security": _reader(table, frameworks.flask_security_account),
-    "django": _reader(table, frameworks.django_account),
-    "fastapi-users": _reader(table, frameworks.fastapi_users_account),
-    "auth0": _reader(table, services.auth0_account),
-    "gotrue": _reader(table, services.gotrue_account),
-    "keycloak": _reader(users, services.keycloak_account),
-    "firebase": firebase_reader(None),
+# What reads an account from a row, by the name of the format.
+FORMATS: dict[str, Callable[[Fields], ImportedAccount]] = {
+    "frontdesk": account,
+    "flask-security": flask_security_account,
+    "django": django_account,
+    "fastapi-users": fastapi_users_account,
+    "gotrue": gotrue_account,
 }

@@ -49,16 +49,6 @@ def timestamp(row: Values, name: str) -> datetime | None:
         raise _wrong(name, "a time such as 2030-12-31T12:00:00Z") from None
 
 
-def from_milliseconds(row: Values, name: str) -> datetime | None:
-    value = row.get(name)
-    if value is None or value == "":
-        return None
-    try:
-        return datetime.fromtimestamp(int(value) / 1000, UTC)
-    except (ValueError, TypeError, OverflowError, OSError):
-        raise _wrong(name, "a number of milliseconds") from None
-
-
 def objects(row: Values, name: str) -> list[Values]:
     """Read a list of objects, which is JSON in CSV."""
     value = _parsed(row, name)

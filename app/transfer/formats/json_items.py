@@ -1,4 +1,4 @@
-"""Reads the objects of a large JSON document one by one, without the document in memory."""
+"""Reads the objects of a large JSON array one by one, without the document in memory."""
 
 import json
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ class TextSource(Protocol):
     def read(self, size: int, /) -> str: ...
 
 
-def items(stream: TextSource, key: str | None = None) -> Iterator[Any]:
-    """Yield the items of the document, which is an array or has an array under the key."""
-    return _Document(stream).items(key)
+def items(stream: TextSource) -> Iterator[Any]:
+    """Yield the items of the document, which is an array."""
+    return _Document(stream).items()
 
 
 class _Document:
@@ -36,9 +36,7 @@ class _Document:
         self._lines = 1
         self._ended = False
 
-    def items(self, key: str | None) -> Iterator[Any]:
-        if key is not None and self._next() == "{":
-            self._find(key)
+    def items(self) -> Iterator[Any]:
         self._take("[")
         if self._next() == "]":
             return
@@ -47,18 +45,6 @@ class _Document:
             if self._next() == "]":
                 return
             self._take(",")
-
-    def _find(self, key: str) -> None:
-        self._take("{")
-        while self._next() != "}":
-            name = self._value()
-            self._take(":")
-            if name == key:
-                return
-            self._value()
-            if self._next() == ",":
-                self._take(",")
-        raise RowError("broken_file", f"The document has no {key!r}.")
 
     def _next(self) -> str:
         """Return the next character that is not blank, without consuming it."""

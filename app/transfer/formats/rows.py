@@ -16,11 +16,9 @@ Fields = Mapping[str, Any]
 Numbered = tuple[int, Fields | RowError]
 
 
-def read_accounts(
-    rows: Iterator[Numbered], make: Callable[[Fields], ImportedAccount]
-) -> Iterator[Row]:
-    """Return an account for each row, or the row's error."""
-    for line, row in rows:
+def read_accounts(stream: TextIO, make: Callable[[Fields], ImportedAccount]) -> Iterator[Row]:
+    """Yield an account for each row, or the row's error."""
+    for line, row in _table(stream):
         if isinstance(row, RowError):
             yield UnreadableRow(line, row)
             continue
@@ -33,7 +31,7 @@ def read_accounts(
         yield account
 
 
-def table(stream: TextIO) -> Iterator[Numbered]:
+def _table(stream: TextIO) -> Iterator[Numbered]:
     """Read JSON lines, a JSON array or CSV, as the first character shows."""
     first = stream.readline(LONGEST_LINE)
     while first and not first.strip():
@@ -45,15 +43,10 @@ def table(stream: TextIO) -> Iterator[Numbered]:
     return _csv(chain([first], stream))
 
 
-def users(stream: TextIO) -> Iterator[Numbered]:
-    """Read the objects that a JSON document has under `users`."""
-    return _documents(stream, "users")
-
-
-def _documents(stream: TextSource, key: str | None = None) -> Iterator[Numbered]:
-    """Yield the objects of a JSON document, up to the first syntax error."""
+def _documents(stream: TextSource) -> Iterator[Numbered]:
+    """Yield the objects of a JSON array, up to the first syntax error."""
     number = 0
-    objects = items(stream, key)
+    objects = items(stream)
     while True:
         number += 1
         try:
