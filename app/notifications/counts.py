@@ -30,8 +30,8 @@ from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 LARGE = 1000
 # Seconds after which a page recounts no further notification.
 COUNTING_SECONDS = 0.25
-# Stored counts stay valid this long for each 1,000 receivers: a minute for a million.
-VALID_SECONDS = 0.06
+# Stored counts stay valid this long for each receiver: a minute for a million.
+VALID_SECONDS = 0.00006
 
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def is_large(receivers: int) -> bool:
 
 def max_minutes(receivers: int) -> int:
     """Return how many minutes old shown counts can be: 0 if they are not stored."""
-    return ceil(VALID_SECONDS * receivers / LARGE / 60) if is_large(receivers) else 0
+    return ceil(VALID_SECONDS * receivers / 60) if is_large(receivers) else 0
 
 
 class NotificationCounts(NamedTuple):
@@ -83,7 +83,7 @@ class NotificationCounter:
         if notification.counted_at is None:
             return False
         age = (self.clock.now() - notification.counted_at).total_seconds()
-        return bool(age < VALID_SECONDS * notification.receivers / LARGE)
+        return bool(age < VALID_SECONDS * notification.receivers)
 
     def _store(self, notification_id: int, counts: NotificationCounts) -> None:
         statement = (

@@ -161,7 +161,7 @@ def test_result_of_a_large_broadcast_states_how_old_its_stored_counts_can_be(
     # The counts of a small broadcast are always new.
     assert "minutes old" not in admin.get(f"{path}/result")
     monkeypatch.setattr(counts, "LARGE", 10)
-    monkeypatch.setattr(counts, "VALID_SECONDS", 100)
+    monkeypatch.setattr(counts, "VALID_SECONDS", 10)
     admin.get(f"{path}/result")
     finish(app, 3, state="sent")
     finish(app, 2, state="failed", reason="21211 invalid number")

@@ -538,6 +538,7 @@ def test_counts_of_a_large_broadcast_are_stored_after_they_are_read_from_the_rep
     pair: Pair, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counts, "LARGE", 0)
+    monkeypatch.setattr(counts, "VALID_SECONDS", 0.0)
     made = make()
     boss = made.person(unique("boss"), role="admin")
     client = made.client(boss)
