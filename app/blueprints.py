@@ -8,7 +8,7 @@ from typing import Any
 
 _HOMES = {
     "administration": "administration.routes",
-    "admin_notifications": "notifications.admin_routes",
+    "admin_notifications": "broadcasts.routes",
     "auth": "auth.routes",
     "console": "console.blueprint",
     "deletion": "deletion.routes",

@@ -5,13 +5,13 @@ from .auth.mfa.routes import blueprint as mfa
 from .auth.passkeys.routes import blueprint as passkeys
 from .auth.routes import blueprint as auth
 from .auth.sessions.routes import blueprint as sessions
+from .broadcasts.routes import blueprint as admin_notifications
 from .console.blueprint import blueprint as console
 from .core.web.docs import blueprint as docs
 from .deletion.routes import blueprint as deletion
 from .exports.routes import blueprint as exports
 from .health import blueprint as health
 from .monitoring.metrics import blueprint as monitoring
-from .notifications.admin_routes import blueprint as admin_notifications
 from .notifications.routes import blueprint as notifications
 from .profiles.routes import blueprint as profiles
 from .registration.routes import blueprint as registration

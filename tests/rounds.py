@@ -90,7 +90,7 @@ POOLED = (
     "tests/auth/test_sessions.py",
     "tests/console/test_broadcasts.py",
     "tests/console/test_owner_inbox.py",
-    "tests/notifications/test_admin_send.py",
+    "tests/broadcasts/test_admin_send.py",
     "tests/notifications/test_inbox.py",
 )
 
@@ -99,7 +99,7 @@ PARTITIONED = (
     "tests/audit/test_reading.py",
     "tests/audit/test_retention.py",
     "tests/cli/test_prune.py",
-    "tests/notifications/test_admin_send.py",
+    "tests/broadcasts/test_admin_send.py",
     "tests/notifications/test_inbox.py",
     "tests/notifications/test_undo.py",
 )

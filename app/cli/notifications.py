@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 
 import click
 
+from ..broadcasts.counts import expansions_by_state, oldest_expansion
+from ..broadcasts.expansions import Expansions
 from ..core.context import current_frontdesk, service
 from ..delivery.message import Subject
 from ..delivery.outbox.enqueue import Outbox, counts_by_channel, oldest_pending
 from ..delivery.worker.worker import Worker
-from ..notifications.counts import expansions_by_state, oldest_expansion
-from ..notifications.expansions import EXPAND_BROADCASTS, Expansions
-from ..notifications.models import SUBJECT
+from ..notifications.models import EXPAND_BROADCASTS, SUBJECT
 from ..notifications.retention import NotificationRetention
 from .commands import CommandGroup
 from .groups import HELP

@@ -14,6 +14,7 @@ from ..accounts.service import Accounts
 from ..auth.errors import ProviderUnavailable
 from ..auth.idp.service import IdpSignIn
 from ..auth.settings import AuthSettings
+from ..broadcasts.counts import expansions_by_state, oldest_expansion
 from ..core.context import current_frontdesk, service
 from ..core.db.revisions import missing_columns, pending_migrations
 from ..core.errors import Unavailable
@@ -22,7 +23,6 @@ from ..core.keystore import DatabaseKeystore, MemoryKeystore, check_keystore_wri
 from ..core.process.folders import migrations_folder
 from ..delivery.outbox.enqueue import Outbox, oldest_pending
 from ..delivery.outbox.models import Delivery
-from ..notifications.counts import expansions_by_state, oldest_expansion
 from ..notifications.models import GIVEN_UP, Expansion
 from ..profiles.settings import ProfilesSettings
 from .addresses import (

@@ -13,6 +13,7 @@ from ..audit.service import assemble as audit
 from ..audit.settings import AuditSettings
 from ..auth import assembly as auth
 from ..auth.settings import AuthSettings
+from ..broadcasts.assembly import assemble as broadcasts
 from ..core.actions import Actions
 from ..core.audit_log.rejections import RejectionRecorder
 from ..core.clock import Clock, SystemClock
@@ -99,6 +100,7 @@ def features(context: Context) -> Iterator[Assemble]:
     yield registration
     yield profiles
     yield notifications
+    yield broadcasts
     yield audit
     yield exports
     yield deletion

@@ -30,13 +30,13 @@ from prometheus_client.registry import Collector
 from sqlalchemy import Engine, QueuePool, event
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from ..broadcasts.counts import expansions_by_state, oldest_expansion
 from ..core.clock import Clock
 from ..core.context import find_context, service
 from ..core.db.transaction import AnySession
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, hidden
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_channel, oldest_pending
-from ..notifications.counts import expansions_by_state, oldest_expansion
 from .requests import matched_route
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Notifications: the inbox of each account, and messages by admins and the application."""
+"""Notifications: the inbox of each account, and sending to many accounts."""

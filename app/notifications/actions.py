@@ -2,7 +2,7 @@
 
 from ..core.actions import Action
 
-AREAS = {"Notifications": ("notification", "segment")}
+AREAS = {"Notifications": ("notification",)}
 
 NOTIFICATION_SENT = Action(
     "notification.sent",
@@ -14,8 +14,3 @@ NOTIFICATION_SENT = Action(
         "scope": "`account`, or another package's scope",
     },
 )
-NOTIFICATION_DELETED = Action("notification.deleted", "Notification deleted from every inbox")
-RESULT_DOWNLOADED = Action("notification.downloaded", "Result of a notification downloaded")
-_SEGMENT = {"name": "the name of the segment"}
-SEGMENT_CREATED = Action("segment.created", "Segment of accounts saved", _SEGMENT)
-SEGMENT_DELETED = Action("segment.deleted", "Segment of accounts deleted", _SEGMENT)

@@ -61,19 +61,3 @@ class UnknownReceivers(Invalid):
         named = ", ".join(str(each) for each in ids)
         fault = Fault("", "account_receiver_ids", f"No account has the id: {named}")
         super().__init__(faults=[fault])
-
-
-class SegmentNotFound(NotFound):
-    code = "segment_not_found"
-    detail = "Segment not found"
-    title = "The segment does not exist"
-    cause = "No saved segment has this id: another administrator may have deleted it."
-    fix = "Choose another segment."
-
-
-class DraftNotFound(NotFound):
-    code = "draft_not_found"
-    detail = "Draft not found"
-    title = "The draft does not exist"
-    cause = "The caller has no draft of a broadcast with this id."
-    fix = "Open a draft in the list of broadcasts."

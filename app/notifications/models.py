@@ -24,8 +24,6 @@ MESSAGE_LENGTH = 10_000
 # A title becomes the subject of an email: characters that some library treats as a line break.
 LINE_BREAK = re.compile("[\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 
-SEGMENT_NAME_LENGTH = 80
-
 SYSTEM, ADMIN = "system", "admin"
 ACCOUNT_SCOPE = "account"
 
@@ -35,6 +33,8 @@ IS_BROADCAST: Any = text("notification_type = 'admin' AND scope = 'account'")
 # The kind of subject of a notification's messages.
 SUBJECT = "notification"
 
+# The worker's task that stores the rows of large broadcasts. The name of a channel has no space.
+EXPAND_BROADCASTS = "frontdesk broadcasts"
 # The states of an expansion.
 EXPANDING, GIVEN_UP = "pending", "failed"
 # The condition of the queue's index.
@@ -178,33 +178,3 @@ class Expansion(Base):
     # The token of the worker that claimed it last.
     claim: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class Segment(Base):
-    """An audience under a name, which all admins share."""
-
-    __tablename__ = "frontdesk_segments"
-    # The id of a deleted segment, which drafts may still have, is not used again.
-    __table_args__ = ({"sqlite_autoincrement": True},)
-
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
-    name: Mapped[str] = mapped_column(String(SEGMENT_NAME_LENGTH), unique=True)
-    audience: Mapped[JsonObject] = mapped_column(JSON)
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class SavedDraft(Base):
-    """A broadcast that an admin has not sent yet, as typed."""
-
-    __tablename__ = "frontdesk_broadcast_drafts"
-    # The id of a deleted draft, which an open form may still have, is not used again.
-    __table_args__ = (
-        Index("ix_frontdesk_broadcast_drafts_account_id", "account_id", "id"),
-        {"sqlite_autoincrement": True},
-    )
-
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[AccountKey] = account_key()
-    title: Mapped[str] = mapped_column(String(TITLE_LENGTH))
-    content: Mapped[JsonObject] = mapped_column(JSON)
-    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -18,18 +18,26 @@ from ..accounts.service import Accounts
 from ..core.actions import Target
 from ..core.clock import Clock
 from ..core.context import report_action
-from ..core.db.transaction import AnySession, extended_timeout, transaction
+from ..core.db.account_ids import IntegerIds
+from ..core.db.transaction import AnySession, after_commit, extended_timeout, transaction
 from ..core.errors import Invalid, SetupError
 from ..core.hooks import Hooks, check_known
 from ..core.types import AccountKey, JsonObject, Values
 from ..core.web.request_data import schema_instance
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
+from ..delivery.outbox.models import PENDING, STATES
 from .actions import NOTIFICATION_SENT
-from .counts import NotificationCounts, is_large
 from .errors import NoChannels, SenderRequired
-from .expansions import Expansions
-from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, SYSTEM, Notification
+from .models import (
+    ACCOUNT_SCOPE,
+    ADMIN,
+    EXPAND_BROADCASTS,
+    SUBJECT,
+    SYSTEM,
+    Expansion,
+    Notification,
+)
 from .receivers import Audience, Receivers
 from .schemas import CHANNEL, CHANNELS, INAPP, NotificationCreate
 
@@ -81,7 +89,8 @@ class Notifications:
     outbox: Outbox
     hooks: Hooks
     clock: Clock
-    expansions: Expansions
+    # With more receivers, a worker stores their rows, and not the request.
+    inline_receivers: int
 
     def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> SendResult:
         """Send to an audience, to accounts or their ids, each once, or to all accounts (None)."""
@@ -157,16 +166,42 @@ class Notifications:
             targets = receivers.targets(None)
             return SendResult(None, self.outbox.put(message, targets, channels, None, count))
         notification = self._store(draft, names, count)
-        if count > self.expansions.inline_receivers:
-            deliveries = self.expansions.add(notification, receivers, message, channels)
+        if count > self.inline_receivers:
+            deliveries = self._expand_later(notification, receivers, message, channels)
         else:
             notification.receivers = receivers.fill_inbox(notification.id)
             targets, subject = receivers.targets(notification.id), Subject(SUBJECT, notification.id)
             deliveries = self.outbox.put(message, targets, channels, subject, count)
-        if is_large(notification.receivers):
-            notification.counts = NotificationCounts(0, deliveries)._asdict()
-            notification.counted_at = notification.created_at
         return SendResult(notification, deliveries)
+
+    def _expand_later(
+        self,
+        notification: Notification,
+        receivers: Receivers,
+        message: NewMessage,
+        channels: Iterable[str],
+    ) -> CountsByChannel:
+        """Have a worker store the receivers' rows; return the counts of the future deliveries."""
+        subject = Subject(SUBJECT, notification.id)
+        outgoing_id, names = self.outbox.put_message(message, channels, subject) or (None, [])
+        has_ordered_ids = isinstance(self.outbox.ids, IntegerIds)
+        newest = select(func.max(self.accounts.model.id))
+        self.session.add(
+            Expansion(
+                notification_id=notification.id,
+                audience=receivers.audience.to_json(),
+                channels=names,
+                outgoing_id=outgoing_id,
+                last_id=self.session.scalar(newest) if has_ordered_ids else None,
+                last_created_at=receivers.last_created_at(),
+                due_at=notification.created_at,
+                created_at=notification.created_at,
+            )
+        )
+        self.session.flush()
+        after_commit(self.session, lambda: self.outbox.workers.wake([EXPAND_BROADCASTS]))
+        zeros = dict.fromkeys(STATES, 0)
+        return {name: zeros | {PENDING: notification.receivers} for name in names}
 
     def _store(self, draft: Draft, names: list[str], receivers: int) -> Notification:
         notification = Notification(

@@ -13,11 +13,11 @@ from app.administration.schemas import AccountQuery
 from app.administration.search import AccountSearch
 from app.audit.service import write_json_lines
 from app.auth.idp.identities import Identities
+from app.broadcasts.outcomes import Outcomes
+from app.broadcasts.saved import Segments
 from app.core.context import service
 from app.core.db.transaction import transaction
-from app.notifications.outcomes import Outcomes
 from app.notifications.receivers import Audience
-from app.notifications.saved import Segments
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox

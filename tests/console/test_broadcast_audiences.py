@@ -11,9 +11,9 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.service import Accounts
+from app.broadcasts import recipient_lists
 from app.console.admin.audiences import AudienceChoice
 from app.core.context import current_frontdesk, service
-from app.notifications import recipient_lists
 from app.notifications.models import InboxItem
 from app.testing.people import Person
 

@@ -13,10 +13,10 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from app.accounts.service import Accounts
+from app.broadcasts import counts, outcomes
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk, service
 from app.delivery.outbox.models import Delivery
-from app.notifications import counts, outcomes
 from app.testing.clock import SteppingClock
 from app.testing.people import Person
 

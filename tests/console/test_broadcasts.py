@@ -197,7 +197,7 @@ def test_broadcast_whose_sending_failed_can_be_sent_again(
         raise Conflict
 
     with monkeypatch.context() as patch:
-        patch.setattr("app.notifications.sent.SentNotifications.send", fail)
+        patch.setattr("app.broadcasts.sent.SentNotifications.send", fail)
         assert ask("POST", PATH, counted=counted, **draft).status_code == 409
     assert ask("POST", PATH, counted=counted, **draft).status_code == 303
     assert len(people[0].api().get("/notifications/").json) == 1

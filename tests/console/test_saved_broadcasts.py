@@ -11,15 +11,16 @@ from flask import Flask
 from sqlalchemy import event, select
 
 from app.accounts.service import Accounts
+from app.broadcasts import saved
+from app.broadcasts.models import SavedDraft
+from app.broadcasts.saved import SavedDrafts, Segments, export_drafts
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk, service
 from app.core.data_export import DataSubject, ExportReader
 from app.core.db.transaction import transaction
 from app.delivery.outbox.models import OutgoingMessage
-from app.notifications import saved
-from app.notifications.models import InboxItem, SavedDraft
+from app.notifications.models import InboxItem
 from app.notifications.receivers import Audience
-from app.notifications.saved import SavedDrafts, Segments, export_drafts
 from app.testing.clock import SteppingClock
 from app.testing.people import Person
 

@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 from marshmallow import Schema, class_registry
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from app.broadcasts import examples
 from app.core.web.operation import find_operation
-from app.notifications import examples
 from app.testing.client import Api
 
 from ..conftest import MakeApp

@@ -13,6 +13,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
+from app.broadcasts.sent import SentNotifications
 from app.core.context import service
 from app.core.data_export import ExportReader
 from app.core.hooks import Hooks
@@ -21,7 +22,6 @@ from app.exports.making import MAKE_EXPORTS
 from app.exports.service import Exports
 from app.frontdesk import Frontdesk
 from app.notifications.receivers import Audience
-from app.notifications.sent import SentNotifications
 from app.profiles.logos import WorkspaceLogos
 from app.storage import LocalFileStore, StorageUnavailable
 from app.testing.client import Api

@@ -21,10 +21,11 @@ from sqlalchemy.orm import mapped_column
 from app import AccountMixin, Frontdesk, Parts, SetupError, blueprints
 from app.accounts.service import Accounts
 from app.auth.settings import AuthSettings
+from app.broadcasts import expansions
 from app.core.context import service
 from app.delivery.worker.worker import Worker
-from app.notifications import expansions
-from app.notifications.expansions import EXPAND_BROADCASTS, Expansions
+from app.notifications.models import EXPAND_BROADCASTS
+from app.notifications.service import Notifications
 from app.storage import MemoryFileStore
 from app.testing.client import Api
 from app.testing.kit import Kit
@@ -246,7 +247,7 @@ def test_large_broadcast_reaches_each_account_once(
     for receivers, expected in (({}, accounts), ({"account_receiver_ids": chosen}, accounts[2:])):
         data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
         with monkeypatch.context() as patch, app.app_context():
-            patch.setattr(service(Expansions), "inline_receivers", 3)
+            patch.setattr(service(Notifications), "inline_receivers", 3)
             patch.delitem(service(Worker).tasks, EXPAND_BROADCASTS)
             response = root.api().post("/admin/notifications", 201, json={"data": data} | receivers)
             late = frontdesk.account(f"late{len(expected)}")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.notifications.expansions import RANGE_SIZE
+from app.broadcasts.expansions import RANGE_SIZE
 
 from ..conftest import Backend, MakePerson
 from ..rigs.processes import Service, kill, within

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.broadcasts.sent import SentNotifications
 from app.core.context import current_frontdesk, service
 from app.core.data_export import DataSubject, ExportReader
 from app.delivery.personal import unknown_fields
@@ -15,7 +16,6 @@ from app.notifications.export import export_notifications
 from app.notifications.models import InboxItem, Notification
 from app.notifications.personal import PersonalFields
 from app.notifications.receivers import Audience
-from app.notifications.sent import SentNotifications
 from app.testing.database import noted_queries
 
 from ..conftest import MakeApp, MakePerson, Person

@@ -35,7 +35,7 @@ PATTERNS = {
     "delivery/mail/smtp.py",
     "delivery/personal.py",
     "extension/production.py",
-    "notifications/recipient_lists.py",
+    "broadcasts/recipient_lists.py",
     "workspaces/slugs.py",
 }
 FORMATS = {

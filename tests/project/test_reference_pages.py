@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import app.auth.mfa.models  # noqa: F401 - its tables are only mapped when MFA is on.
+from app.broadcasts.expansions import RANGE_SIZE
 from app.core.config.settings import CoreSettings
 from app.core.db import pooler
 from app.core.db.base import Base
 from app.core.web import repeats
-from app.notifications.expansions import RANGE_SIZE
 from app.notifications.settings import NotificationsSettings
 
 from ..conftest import MakeApp, only_on

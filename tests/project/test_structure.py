@@ -19,6 +19,7 @@ LAYERS = (
     {"auth"},
     {"workspaces"},
     {"health", "notifications", "profiles", "tasks"},
+    {"broadcasts"},
     {"administration", "audit", "deletion", "exports", "monitoring", "registration", "transfer"},
     {"extension"},
     {"doctor"},

@@ -12,9 +12,9 @@ from flask import Flask
 from app.accounts.service import Accounts
 from app.auth.proof_names import PASSWORD as BY_PASSWORD
 from app.auth.sign_in.policy import SignInPolicy, SignInResult
+from app.broadcasts.sent import SentNotifications
 from app.core.context import Context, find_context, service
 from app.core.replica import Replica
-from app.notifications.sent import SentNotifications
 from app.testing.client import Api
 from app.testing.people import Person, make_person
 

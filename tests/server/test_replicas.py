@@ -17,6 +17,7 @@ from app import Frontdesk, blueprints
 from app.accounts.account import Account
 from app.accounts.service import Accounts
 from app.auth.decorators import active_account_required
+from app.broadcasts import counts
 from app.core.config.environment import SettingsError
 from app.core.config.settings import CoreSettings
 from app.core.context import find_context, service
@@ -25,7 +26,6 @@ from app.core.errors import SetupError
 from app.core.replica import RETRY_SECONDS, WriteOnReplica
 from app.core.replica_lag import CHECK_SECONDS
 from app.core.web.replicas import reads_replica
-from app.notifications import counts
 from app.notifications.inbox import Inbox
 from app.notifications.models import InboxItem, Notification
 from app.testing.client import Api

@@ -4,9 +4,9 @@ from markupsafe import Markup
 
 from ...accounts.models import DELETING, PENDING, ROLES
 from ...accounts.service import Accounts
+from ...broadcasts.recipient_lists import INACTIVE, NO_ACCOUNT, NOT_AN_ADDRESS, RefusedLine
 from ...core.context import service
 from ...notifications.receivers import Audience
-from ...notifications.recipient_lists import INACTIVE, NO_ACCOUNT, NOT_AN_ADDRESS, RefusedLine
 from ...workspaces.service import Workspaces
 from ..owner.languages import language_choices
 from ..texts import _, _n, mark

@@ -10,14 +10,8 @@ from typing import Any, NamedTuple
 from flask import request
 
 from ...accounts.service import Accounts
-from ...core.context import current_frontdesk, service
-from ...core.db.account_ids import MAX_ID, serialize_id
-from ...core.errors import Invalid
-from ...core.types import JsonObject, Values
-from ...core.web.request_data import MAX_BODY
-from ...notifications.errors import SegmentNotFound
-from ...notifications.receivers import Audience
-from ...notifications.recipient_lists import (
+from ...broadcasts.errors import SegmentNotFound
+from ...broadcasts.recipient_lists import (
     MAX_BYTES,
     MAX_LINES,
     CheckedList,
@@ -25,7 +19,13 @@ from ...notifications.recipient_lists import (
     RecipientLists,
     recipients_of,
 )
-from ...notifications.saved import Segments
+from ...broadcasts.saved import Segments
+from ...core.context import current_frontdesk, service
+from ...core.db.account_ids import MAX_ID, serialize_id
+from ...core.errors import Invalid
+from ...core.types import JsonObject, Values
+from ...core.web.request_data import MAX_BODY
+from ...notifications.receivers import Audience
 from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.service import Workspaces
 from ..texts import _

@@ -7,6 +7,11 @@ from flask import Response
 from markupsafe import Markup
 
 from ...auth.caller import caller
+from ...broadcasts import routes as broadcasts_api
+from ...broadcasts.counts import max_minutes
+from ...broadcasts.outcomes import Outcomes
+from ...broadcasts.saved import SavedDrafts
+from ...broadcasts.sent import SentItem, SentNotifications
 from ...core.context import service
 from ...core.types import JsonObject
 from ...core.web.fields import StrictInteger
@@ -14,11 +19,6 @@ from ...core.web.paging import Slice, slice_of
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
 from ...delivery.outbox.models import FAILED
-from ...notifications import admin_routes as broadcasts_api
-from ...notifications.counts import max_minutes
-from ...notifications.outcomes import Outcomes
-from ...notifications.saved import SavedDrafts
-from ...notifications.sent import SentItem, SentNotifications
 from ..api_calls import ApiCall, console_form
 from ..csv_files import csv_lines, download, release_connection
 from ..links import redirect_to

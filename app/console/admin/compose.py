@@ -7,6 +7,10 @@ from markupsafe import Markup
 
 from ...administration import routes as administration_api
 from ...auth.caller import caller
+from ...broadcasts import routes as broadcasts_api
+from ...broadcasts.recipient_lists import MAX_BYTES, MAX_LINES
+from ...broadcasts.saved import SavedDrafts, Segments
+from ...broadcasts.sent import SentItem
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import transaction
@@ -17,13 +21,9 @@ from ...delivery.outbox.enqueue import CountsByChannel
 from ...delivery.outbox.models import SKIPPED
 from ...delivery.personal import EXAMPLE, FIELDS, FieldValues, fill
 from ...delivery.settings import DeliverySettings
-from ...notifications import admin_routes as broadcasts_api
 from ...notifications.models import TITLE_LENGTH
 from ...notifications.personal import PersonalFields
-from ...notifications.recipient_lists import MAX_BYTES, MAX_LINES
-from ...notifications.saved import SavedDrafts, Segments
 from ...notifications.schemas import INAPP
-from ...notifications.sent import SentItem
 from ...notifications.service import Draft, Notifications
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..forms import remember_rejection

@@ -7,6 +7,7 @@ from typing import Any, NotRequired
 from flask import Response
 from marshmallow import validate
 
+from ...broadcasts.sent import SentNotifications
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.types import JsonObject
@@ -16,7 +17,6 @@ from ...core.web.request_data import takes
 from ...delivery.outbox.models import FAILED, PENDING, REASON_LENGTH, SENT
 from ...delivery.outbox.statistics import list_counted
 from ...notifications.models import SUBJECT
-from ...notifications.sent import SentNotifications
 from ..pages import render_page
 from .filters import ListPosition, admins_only, emails_by_id, is_first
 from .periods import find_period, period_field, period_links

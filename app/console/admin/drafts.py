@@ -13,6 +13,7 @@ from flask import request
 from itsdangerous import BadData, URLSafeTimedSerializer
 from markupsafe import Markup
 
+from ...broadcasts.schemas import Broadcast
 from ...core.context import current_frontdesk, service
 from ...core.db.transaction import AnySession, after_rollback
 from ...core.errors import Fault, Invalid
@@ -21,7 +22,7 @@ from ...core.web.request_data import load_body
 from ...delivery.message import Receiver
 from ...delivery.outbox.enqueue import Outbox
 from ...delivery.personal import EXAMPLE, FIELDS, may_have_fields, unknown_fields
-from ...notifications.schemas import CHANNEL, INAPP, Broadcast, NotificationCreate
+from ...notifications.schemas import CHANNEL, INAPP, NotificationCreate
 from ..texts import _
 from .audiences import MAX_NAMED, AudienceChoice, account_ids, typed_text
 

@@ -5,13 +5,13 @@ from typing import TypedDict
 from flask import Response
 
 from ...auth.caller import caller
+from ...broadcasts.models import SEGMENT_NAME_LENGTH
+from ...broadcasts.saved import SavedDrafts, Segments
+from ...broadcasts.sent import SentNotifications
 from ...core.context import service
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.request_data import takes
-from ...notifications.models import SEGMENT_NAME_LENGTH
 from ...notifications.receivers import Audience
-from ...notifications.saved import SavedDrafts, Segments
-from ...notifications.sent import SentNotifications
 from ..api_calls import console_form
 from ..links import redirect_to
 from ..pages import render_page

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from app.broadcasts.saved import SavedDrafts, Segments
 from app.console.admin.audiences import AudienceChoice
 from app.console.admin.drafts import BroadcastDraft
 from app.core.context import service
 from app.notifications.receivers import Audience
-from app.notifications.saved import SavedDrafts, Segments
 from app.testing.client import Api
 from app.testing.people import Person
 

@@ -16,10 +16,11 @@ from ..core.db.pruning import delete_in_batches, delete_rows
 from ..core.db.transaction import AnySession, insert_new, transaction
 from ..core.errors import Invalid, QuotaReached
 from ..core.types import AccountKey, JsonObject
+from ..notifications.models import TITLE_LENGTH
+from ..notifications.receivers import Audience
 from .actions import SEGMENT_CREATED, SEGMENT_DELETED
 from .errors import DraftNotFound, SegmentNotFound
-from .models import TITLE_LENGTH, SavedDraft, Segment
-from .receivers import Audience
+from .models import SavedDraft, Segment
 
 MAX_DRAFTS = 100
 BATCH_DRAFTS = 1_000

@@ -13,14 +13,13 @@ from sqlalchemy import func, select, text
 
 from app import Audience, Frontdesk
 from app.accounts.service import Accounts
+from app.broadcasts import expansions
 from app.core.context import current_frontdesk, service
 from app.core.db.transaction import transaction
 from app.delivery.outbox.enqueue import Outbox
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.delivery.worker.worker import Worker
-from app.notifications import expansions
-from app.notifications.expansions import EXPAND_BROADCASTS
-from app.notifications.models import Expansion, InboxItem, Notification
+from app.notifications.models import EXPAND_BROADCASTS, Expansion, InboxItem, Notification
 from app.notifications.retention import NotificationRetention
 from app.testing.client import Api
 from app.testing.clock import SteppingClock

@@ -24,7 +24,7 @@ from ..core.db.transaction import (
 )
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
-from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
+from ..notifications.models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 # The counts of notifications with more receivers are stored.
 LARGE = 1000

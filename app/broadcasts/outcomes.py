@@ -23,8 +23,8 @@ from ..delivery.outbox.models import (
     OutgoingMessage,
     is_about,
 )
+from ..notifications.models import SUBJECT
 from .actions import RESULT_DOWNLOADED
-from .models import SUBJECT
 from .sent import SentItem, SentNotifications
 
 # The speed is that of this time, or since the broadcast was sent.

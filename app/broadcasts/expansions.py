@@ -5,15 +5,14 @@ The end of the range is stored in the transaction of its rows. If a worker is ki
 the next worker begins with this range.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy import Row, delete, update
 
 from ..accounts.service import Accounts
-from ..core.clock import Clock
-from ..core.db.account_ids import IdKind, IntegerIds, serialize_id
+from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.transaction import (
     AnySession,
     after_commit,
@@ -23,16 +22,12 @@ from ..core.db.transaction import (
     transaction,
 )
 from ..core.queue import LeasedQueue
-from ..delivery.message import NewMessage, Subject
-from ..delivery.outbox.enqueue import CountsByChannel, Outbox
-from ..delivery.outbox.models import PENDING, STATES
+from ..delivery.outbox.enqueue import Outbox
 from ..delivery.worker.jobs import Interrupted, Job, JobRunner
+from ..notifications.models import EXPAND_BROADCASTS, EXPANDING, GIVEN_UP, Expansion, Notification
+from ..notifications.receivers import AccountRange, Audience, Receivers
 from .counts import NotificationCounter
-from .models import EXPANDING, GIVEN_UP, SUBJECT, Expansion, Notification
-from .receivers import AccountRange, Audience, Receivers
 
-# The worker's name of the task. The name of a channel has no space.
-EXPAND_BROADCASTS = "frontdesk broadcasts"
 # The receivers of one transaction, which takes some tenths of a second.
 RANGE_SIZE = 5_000
 
@@ -54,46 +49,13 @@ class Expansions:
     outbox: Outbox
     queue: LeasedQueue
     counter: NotificationCounter
-    # With more receivers, a worker stores their rows, and not the request.
-    inline_receivers: int
-
-    @property
-    def clock(self) -> Clock:
-        return self.counter.clock
-
-    def add(
-        self,
-        notification: Notification,
-        receivers: Receivers,
-        message: NewMessage,
-        channels: Iterable[str],
-    ) -> CountsByChannel:
-        """Have a worker store the receivers' rows; return the counts of the future deliveries."""
-        count = notification.receivers
-        subject = Subject(SUBJECT, notification.id)
-        outgoing_id, names = self.outbox.put_message(message, channels, subject) or (None, [])
-        newest = select(func.max(self.accounts.model.id))
-        expansion = Expansion(
-            notification_id=notification.id,
-            audience=receivers.audience.to_json(),
-            channels=names,
-            outgoing_id=outgoing_id,
-            last_id=self.session.scalar(newest) if isinstance(self.ids, IntegerIds) else None,
-            last_created_at=receivers.last_created_at(),
-            due_at=notification.created_at,
-            created_at=notification.created_at,
-        )
-        self.session.add(expansion)
-        self.session.flush()
-        after_commit(self.session, self._wake)
-        return {name: dict.fromkeys(STATES, 0) | {PENDING: count} for name in names}
 
     def retry(self, notification_id: int | None = None) -> int:
         """Retry the failed expansions and return their number."""
         given_up = (
             update(Expansion)
             .where(Expansion.state == GIVEN_UP)
-            .values(state=EXPANDING, attempts=0, due_at=self.clock.now())
+            .values(state=EXPANDING, attempts=0, due_at=self.counter.clock.now())
         )
         if notification_id is not None:
             given_up = given_up.where(Expansion.notification_id == notification_id)

@@ -8,10 +8,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
+from app.broadcasts import counts
+from app.broadcasts.sent import SentNotifications
 from app.core.context import current_frontdesk
-from app.notifications import counts
 from app.notifications.models import Notification
-from app.notifications.sent import SentNotifications
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
@@ -50,12 +50,13 @@ def read_it(reader: Person, sent: dict[str, Any]) -> None:
 
 
 def send_read(admin: Api, reader: Person, number: int) -> list[dict[str, Any]]:
-    """Send broadcasts that the reader marks as read."""
+    """Send broadcasts that are counted, and that the reader then marks as read."""
     sent = [
         admin.post(f"{PATH}/", 201, json=body(channels=["inapp", "email"])).json
         for _ in range(number)
     ]
     for each in sent:
+        assert admin.get(f"{PATH}/{each['id']}").json["read"] == 0
         read_it(reader, each)
     return sent
 

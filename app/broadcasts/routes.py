@@ -15,9 +15,10 @@ from ..core.web.paging import Slice
 from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
+from ..notifications.errors import NoChannels, NotificationNotFound
+from ..notifications.receivers import Audience
+from ..notifications.service import Notifications
 from . import examples
-from .errors import NoChannels, NotificationNotFound
-from .receivers import Audience
 from .schemas import (
     Broadcast,
     BroadcastQuery,
@@ -28,7 +29,6 @@ from .schemas import (
     ReachRead,
 )
 from .sent import SentItem, SentNotifications
-from .service import Notifications
 
 _BROADCAST = """\
 # `token` is of an account with the role `admin` or `root`.

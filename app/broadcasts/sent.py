@@ -20,13 +20,15 @@ from ..core.web.responses import field_names
 from ..delivery.message import Subject
 from ..delivery.outbox.deletion import delete_messages
 from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
+from ..notifications.errors import NotificationNotFound
+from ..notifications.models import ADMIN, IS_BROADCAST, SUBJECT, Notification
+from ..notifications.receivers import Audience
+from ..notifications.schemas import INAPP, NotificationCreate
+from ..notifications.service import Draft, Notifications
 from .actions import NOTIFICATION_DELETED
 from .counts import NotificationCounter, NotificationCounts
-from .errors import NotificationNotFound
-from .models import ADMIN, IS_BROADCAST, SUBJECT, Notification
-from .receivers import Audience
-from .schemas import INAPP, NotificationCreate, NotificationRead
-from .service import Draft, Notifications
+from .expansions import Expansions
+from .schemas import NotificationRead
 
 # Values that are serialized as JSON without a schema.
 SentItem = dict[str, Any]
@@ -42,6 +44,7 @@ _STORED = [name for name in field_names(NotificationRead) if hasattr(Notificatio
 class SentNotifications:
     session: AnySession
     notifications: Notifications
+    expansions: Expansions
     counter: NotificationCounter
 
     def send(
@@ -186,7 +189,7 @@ class SentNotifications:
         """Retry the failed deliveries and return their number."""
         self._find(sender_id, notification_id)
         with transaction(self.session):
-            self.notifications.expansions.retry(notification_id)
+            self.expansions.retry(notification_id)
             return self.notifications.outbox.retry(subject=Subject(SUBJECT, notification_id))
 
     def _find(self, sender_id: AccountKey | None, notification_id: int) -> Row[Any]:

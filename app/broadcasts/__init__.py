@@ -1,0 +1,1 @@
+"""What admins do around notifications: drafts, segments, sending, counts and results."""
