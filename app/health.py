@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from .core.context import Context, current_frontdesk, service
 from .core.db.probe import check_write, probe_connection
-from .core.db.revisions import missing_columns, pending_migrations
+from .core.db.revisions import ReplacedRevision, missing_columns, pending_migrations
 from .core.db.tables import ApplicationTables
 from .core.db.transaction import AnySession
 from .core.keystore import Keystore, check_keystore_writes
@@ -75,6 +75,9 @@ class Readiness:
                 log.warning("Not ready: missing in the database: %s", ", ".join(missing))
                 return {"database": "ok", "schema": "down"}
             check_write(bind)
+        except ReplacedRevision as error:
+            log.warning("Not ready: %s", error)
+            return {"database": "ok", "schema": "down"}
         except Exception as error:
             log.warning("Not ready: the database accepts no writes: %s", _reason(error))
             return {"database": "down"}

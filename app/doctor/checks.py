@@ -16,7 +16,7 @@ from ..auth.idp.service import IdpSignIn
 from ..auth.settings import AuthSettings
 from ..broadcasts.counts import expansions_by_state, oldest_expansion
 from ..core.context import current_frontdesk, service
-from ..core.db.revisions import missing_columns, pending_migrations
+from ..core.db.revisions import ReplacedRevision, missing_columns, pending_migrations
 from ..core.errors import Unavailable
 from ..core.extras import missing_extra
 from ..core.keystore import DatabaseKeystore, MemoryKeystore, check_keystore_writes
@@ -104,7 +104,11 @@ def check_migrations() -> Iterator[Finding]:
     context = current_frontdesk
     is_service = context.owns_application
     with current_app.extensions["sqlalchemy"].engine.connect() as connection:
-        pending = pending_migrations(connection, migrations_folder(), is_service=is_service)
+        try:
+            pending = pending_migrations(connection, migrations_folder(), is_service=is_service)
+        except ReplacedRevision as error:
+            yield Finding("migrations", "fault", str(error))
+            return
         if pending:
             command = "flask db upgrade" if is_service else "flask db upgrade heads"
             text = f"Migrations are pending: {', '.join(pending)}. Run `{command}`."

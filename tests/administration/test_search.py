@@ -289,8 +289,12 @@ def test_command_creates_the_indexes(app: Flask) -> None:
 @pytest.mark.parametrize(
     ("command", "revisions", "hint"),
     [
-        ("upgrade", "0029_workspace_logos:0030_search", "flask frontdesk index-search"),
-        ("downgrade", "0030_search:0029_workspace_logos", "drop ix_accounts_domain_search, ix_"),
+        ("upgrade", "0031_shared_broadcasts:0032_removed_features", "flask frontdesk index-search"),
+        (
+            "downgrade",
+            "0032_removed_features:0031_shared_broadcasts",
+            "drop ix_accounts_domain_search, ix_",
+        ),
     ],
 )
 def test_sql_of_the_migration_names_the_indexes_that_it_does_not_have(

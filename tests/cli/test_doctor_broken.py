@@ -109,7 +109,7 @@ def test_pending_migrations_are_named_without_alembics_lines(
 ) -> None:
     app = make_app(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'empty.db'}", CORE__LOG_LEVEL="INFO")
     message = of(doctor(app), "migrations", "fault")
-    assert message.startswith("Migrations are pending: 0001_tasks, ")
+    assert message.startswith("Migrations are pending: 0031_shared_broadcasts, ")
     assert "alembic" not in capsys.readouterr().err
 
 

@@ -153,13 +153,9 @@ def test_all_revisions_run_in_an_application(host: Flask) -> None:
     with connect(host) as connection:
         context = MigrationContext.configure(connection, opts=compared("readers"))
         assert compare_metadata(context, metadata) == []
-    # The revision of the accounts is not reverted: the table belongs to the application.
-    run(host, "downgrade", "0002_accounts")
-    assert tables(host) - {"alembic_version"} == {
-        "readers",
-        "frontdesk_tasks",
-        "frontdesk_keystore_entries",
-    }
+    # The table of accounts belongs to the application.
+    run(host, "downgrade", "base")
+    assert tables(host) - {"alembic_version"} == {"readers"}
     run(host, "upgrade")
     assert set(metadata.tables) | {"alembic_version"} == tables(host)
 
@@ -237,11 +233,11 @@ def test_second_migration_waits_longer_than_the_connection_timeout(
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 def test_migration_may_take_longer_than_the_connection_timeout(service: Flask, url: str) -> None:
-    run(service, "upgrade", "0023_expansions")
+    run(service, "upgrade", "0031_shared_broadcasts")
     first = psycopg.connect(url.replace("+psycopg", ""))
     with first, ThreadPoolExecutor() as pool:
         # CREATE INDEX CONCURRENTLY waits for a transaction that can write to the table.
-        first.execute("LOCK TABLE frontdesk_notifications IN ROW EXCLUSIVE MODE")
+        first.execute("LOCK TABLE frontdesk_profiles IN ROW EXCLUSIVE MODE")
         second = pool.submit(run, service, "upgrade")
         try:
             wait_for_another(first, WAITS_FOR_LOCK, second)
@@ -254,44 +250,26 @@ def test_migration_may_take_longer_than_the_connection_timeout(service: Flask, u
 def test_migration_waits_for_a_long_query_without_blocking_requests(
     service: Flask, url: str
 ) -> None:
-    run(service, "upgrade", "0016_events")
+    run(service, "upgrade", "0031_shared_broadcasts")
     url = url.replace("+psycopg", "")
     limit = f"-c lock_timeout={int(TIMEOUT_SECONDS * 1000)}"
     request = psycopg.connect(url, autocommit=True, options=limit)
     report = psycopg.connect(url)
     with request, report, ThreadPoolExecutor() as pool:
         report.execute("SELECT count(*) FROM accounts")
-        upgraded = pool.submit(run, service, "upgrade")
+        migrated = pool.submit(run, service, "downgrade", "base")
         try:
             until = time.monotonic() + 3
             while time.monotonic() < until:
                 request.execute("SELECT count(*) FROM accounts")
                 time.sleep(0.01)
-            assert not upgraded.done()
+            assert not migrated.done()
         finally:
             report.rollback()
-        upgraded.result(timeout=60)
-
-
-@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
-def test_interrupted_migration_of_logos_continues(service: Flask) -> None:
-    run(service, "upgrade", "0028_deliveries_by_end")
-    with connect(service) as connection:
-        # As after an interruption while the indexes are created.
-        added = "ALTER TABLE frontdesk_workspaces ADD COLUMN logo_file VARCHAR(64)"
-        connection.exec_driver_sql(added)
-        connection.exec_driver_sql(
-            "CREATE INDEX ix_frontdesk_workspaces_slug ON frontdesk_workspaces (id)"
-        )
-        connection.commit()
-    run(service, "upgrade")
-    with connect(service) as connection:
-        names = {index["name"] for index in inspect(connection).get_indexes("frontdesk_workspaces")}
-    assert {"ix_frontdesk_workspaces_logo_file", "ix_frontdesk_workspaces_slug"} <= names
+        migrated.result(timeout=60)
 
 
 def test_failed_migration_is_rolled_back(service: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(service, "upgrade", "0001_tasks")
     before = tables(service)
 
     def fail_after(name: str, *columns: Any, **options: Any) -> None:
@@ -300,7 +278,7 @@ def test_failed_migration_is_rolled_back(service: Flask, monkeypatch: pytest.Mon
 
     create = op.create_table
     monkeypatch.setattr(op, "create_table", fail_after)
-    result = service.test_cli_runner().invoke(args=["db", "upgrade", "0002_accounts"])
+    result = service.test_cli_runner().invoke(args=["db", "upgrade"])
     assert result.exit_code == 1
     assert tables(service) == before
 
@@ -310,109 +288,3 @@ def test_foreign_keys_are_enforced_after_a_migration(service: Flask) -> None:
     with connect(service) as connection:
         if connection.dialect.name == "sqlite":
             assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
-
-
-def test_queued_messages_survive_the_renamed_column(service: Flask) -> None:
-    run(service, "upgrade", "0007_standing")
-    about = "SELECT {} FROM frontdesk_outgoing_messages ORDER BY id"
-    with connect(service) as connection:
-        for statement in (
-            "INSERT INTO frontdesk_notifications (id, title, message, channels,"
-            " notification_type, scope, created_at, standing) VALUES (7, 't', 'm', '[]', 'system',"
-            " 'account', '2026-03-01 12:00:00', '{}')",
-            "INSERT INTO frontdesk_outgoing_messages"
-            " (id, notification_id, title, message, created_at)"
-            " VALUES (1, 7, 't', 'm', '2026-03-01 12:00:00'),"
-            " (2, NULL, 'u', 'n', '2026-03-01 12:00:00')",
-            "INSERT INTO frontdesk_deliveries (outgoing_id, receiver_id, channel, lane, state,"
-            " attempts, due_at) VALUES (1, 5, 'email', 0, 'pending', 0, '2026-03-01 12:00:00')",
-        ):
-            connection.exec_driver_sql(statement)
-        connection.commit()
-    run(service, "upgrade", "0008_outbox_subject")
-    with connect(service) as connection:
-        named = connection.exec_driver_sql(about.format("subject_kind, subject_id")).all()
-        assert [tuple(row) for row in named] == [("notification", 7), (None, None)]
-        counts = connection.exec_driver_sql("SELECT counts FROM frontdesk_notifications").scalar()
-        assert counts in ("{}", {})
-    run(service, "downgrade", "0007_standing")
-    with connect(service) as connection:
-        assert connection.exec_driver_sql(about.format("notification_id")).scalars().all() == [
-            7,
-            None,
-        ]
-        # Deleting the notification deletes its deliveries again.
-        connection.exec_driver_sql("DELETE FROM frontdesk_notifications")
-        assert connection.exec_driver_sql("SELECT count(*) FROM frontdesk_deliveries").scalar() == 0
-
-
-def add_profile(service: Flask, account_id: int, gender: str | None) -> int:
-    """Add an account with a profile and return the profile's id."""
-    with connect(service) as connection:
-        moment = "2030-01-01 00:00:00"
-        connection.exec_driver_sql(
-            "INSERT INTO accounts (id, email, status, role, created_at)"
-            f" VALUES ({account_id}, '{account_id}@example.com', 'active', 'user', '{moment}')"
-        )
-        value = "NULL" if gender is None else f"'{gender}'"
-        added = connection.exec_driver_sql(
-            "INSERT INTO frontdesk_profiles (account_id, first_name, last_name, date_of_birth,"
-            " gender, marital_status, extra, created_at, updated_at)"
-            f" VALUES ({account_id}, 'Ada', 'King', '1815-12-10', {value}, 'married', '{{}}',"
-            f" '{moment}', '{moment}') RETURNING id"
-        ).scalar_one()
-        connection.commit()
-        return int(added)
-
-
-def delete_profile(service: Flask, profile_id: int) -> None:
-    with connect(service) as connection:
-        connection.exec_driver_sql(f"DELETE FROM frontdesk_profiles WHERE id = {profile_id}")
-        connection.commit()
-
-
-def genders(service: Flask) -> list[str | None]:
-    with connect(service) as connection:
-        found = connection.exec_driver_sql("SELECT gender FROM frontdesk_profiles ORDER BY id")
-        return list(found.scalars())
-
-
-def test_migration_makes_profile_fields_optional_and_required_again(service: Flask) -> None:
-    run(service, "upgrade", "0013_profiles_nullable-1")
-    last = [add_profile(service, number, "female") for number in (1, 2)][-1]
-    delete_profile(service, last)
-    run(service, "upgrade", "0013_profiles_nullable")
-    assert add_profile(service, 3, None) > last
-    assert genders(service) == ["female", None]
-    run(service, "downgrade", "0013_profiles_nullable-1")
-    assert genders(service) == ["female", ""]
-
-
-def test_longer_hash_column_keeps_all_accounts(service: Flask) -> None:
-    run(service, "upgrade", "0014_longer_hashes-1")
-    add_profile(service, 7, "female")
-    run(service, "upgrade", "0014_longer_hashes")
-    assert genders(service) == ["female"]
-    with connect(service) as connection:
-        connection.exec_driver_sql(f"UPDATE accounts SET password_hash = '{'x' * 255}'")
-        connection.commit()
-    run(service, "downgrade", "0014_longer_hashes-1")
-    with connect(service) as connection:
-        hashes = connection.exec_driver_sql("SELECT id, password_hash FROM accounts").all()
-        assert [tuple(row) for row in hashes] == [(7, None)]
-    assert genders(service) == ["female"]
-
-
-def test_migration_keeps_unknown_columns_and_triggers_of_accounts(service: Flask) -> None:
-    """The table is not copied, which would lose triggers; only PostgreSQL changes the column."""
-    run(service, "upgrade", "0014_longer_hashes-1")
-    with connect(service) as connection:
-        connection.exec_driver_sql("ALTER TABLE accounts ADD COLUMN nickname VARCHAR(20)")
-        connection.commit()
-        is_sqlite = connection.dialect.name == "sqlite"
-    run(service, "upgrade", "0014_longer_hashes")
-    with connect(service) as connection:
-        columns = {column["name"]: column for column in inspect(connection).get_columns("accounts")}
-        assert "nickname" in columns
-        kind: Any = columns["password_hash"]["type"]
-        assert kind.length == (128 if is_sqlite else 255)

@@ -9,14 +9,15 @@ from functools import partial
 from typing import Any, Literal
 
 from flask import current_app
-from sqlalchemy import Connection, False_, True_, text
+from sqlalchemy import Connection, False_, True_, column, table, text
 
 from ..errors import SetupError
+from ..process.folders import migrations_folder
 from ..types import JsonObject
 from .base import UtcDateTime
 from .direct import connect_directly
-from .first_schema import adopt_first_schema, drop_former_names
 from .partitioning.names import is_part_name
+from .revisions import refuse_replaced
 from .search_indexes import search_index_names
 from .short_locks import repeat_until_locked
 
@@ -52,7 +53,8 @@ def run_migrations() -> None:
                 "compare_type": True,
                 **migrate.configure_args,
             }
-            is_compared = _is_compared if _has_our_history(context.script) else _is_in_models
+            has_our_history = _has_our_history(context.script)
+            is_compared = _is_compared if has_our_history else _is_in_models
             accounts = current_app.extensions["frontdesk"].accounts_in_migrations.name
             options.setdefault("include_object", partial(is_compared, accounts))
             options.setdefault("on_version_apply", partial(_explain_search_indexes, accounts))
@@ -63,11 +65,10 @@ def run_migrations() -> None:
                 transactional_ddl=True,
                 **options,
             )
-            if not current_app.extensions["frontdesk"].owns_application:
-                _run(context)
-                return
-            _prepare_schema(prepared, context)
-            if is_sqlite or not _is_repeatable(context):
+            if has_our_history:
+                _check_recorded(prepared, context)
+            owns_application = current_app.extensions["frontdesk"].owns_application
+            if is_sqlite or not owns_application or not _is_repeatable(context):
                 _run(context)
             else:
                 repeat_until_locked(prepared, lambda: _run(context))
@@ -85,16 +86,33 @@ def _is_repeatable(context: Any) -> bool:
     return not context.is_offline_mode() and not re.search(r"(^|@)[+-](?!1$)", target)
 
 
-def _prepare_schema(connection: Connection, context: Any) -> None:
-    """Prepare an upgrade or a downgrade of the service's own database."""
+def _check_recorded(connection: Connection, context: Any) -> None:
+    """Refuse a revision that our first migration replaces: Alembic would take it for that one,
+    because it is one of its branch labels."""
     migration = context.get_context()
+    heads = set(migration.get_current_heads())
+    named = {str(migration.opts.get(each)) for each in ("starting_rev", "destination_rev")}
+    refuse_replaced(heads | named, migrations_folder())
     command = getattr(migration.opts.get("fn"), "__name__", "")
-    if command not in ("upgrade", "downgrade") or context.is_offline_mode():
-        return
-    if not adopt_first_schema(connection):
-        heads = set(migration.get_current_heads())
-        if command == "downgrade" or heads != set(context.script.get_heads()):
-            drop_former_names(connection)
+    if command in ("upgrade", "downgrade") and not context.is_offline_mode():
+        _forget_implied(connection, context, heads)
+    if connection.dialect.name == "postgresql":
+        # Each attempt to lock a table is a transaction of its own.
+        connection.commit()
+
+
+def _forget_implied(connection: Connection, context: Any, heads: set[str]) -> None:
+    """Delete recorded revisions on which another recorded revision depends. Alembic records none,
+    and rejects a database with one; an application's migration that depended on one of the replaced
+    revisions depends on our first migration now."""
+    migration, scripts = context.get_context(), context.script
+    for head in heads:
+        below = {each.revision for each in scripts.iterate_revisions(head, "base")} - {head}
+        versions = table(
+            migration.version_table, column("version_num"), schema=migration.version_table_schema
+        )
+        if implied := below & heads:
+            connection.execute(versions.delete().where(versions.c.version_num.in_(implied)))
 
 
 def _has_our_history(scripts: Any) -> bool:
@@ -121,7 +139,7 @@ def _is_in_models(
 
 def _explain_search_indexes(accounts: str, *, ctx: Any, step: Any, **_: object) -> None:
     """Print what to do about the indexes that the SQL of offline mode does not have."""
-    if not ctx.as_sql or step.up_revision_id != "0030_search":
+    if not ctx.as_sql or step.up_revision_id != "0032_removed_features":
         return
     names = ", ".join(sorted(search_index_names(accounts)))
     todo = "run `flask frontdesk index-search` afterwards" if step.is_upgrade else f"drop {names}"

@@ -1,3 +1,5 @@
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 CREATE TABLE public.accounts (
     id bigint NOT NULL,
     email character varying(320) NOT NULL,
@@ -39,6 +41,20 @@ CREATE SEQUENCE public.frontdesk_account_deletions_id_seq
     NO MAXVALUE
     CACHE 1;
 ALTER SEQUENCE public.frontdesk_account_deletions_id_seq OWNED BY public.frontdesk_account_deletions.id;
+CREATE TABLE public.frontdesk_account_notes (
+    id bigint NOT NULL,
+    account_id bigint NOT NULL,
+    author_id bigint NOT NULL,
+    text character varying(2000) NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE SEQUENCE public.frontdesk_account_notes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE public.frontdesk_account_notes_id_seq OWNED BY public.frontdesk_account_notes.id;
 CREATE TABLE public.frontdesk_authenticators (
     id bigint NOT NULL,
     account_id bigint NOT NULL,
@@ -64,6 +80,20 @@ CREATE SEQUENCE public.frontdesk_authenticators_id_seq
     NO MAXVALUE
     CACHE 1;
 ALTER SEQUENCE public.frontdesk_authenticators_id_seq OWNED BY public.frontdesk_authenticators.id;
+CREATE TABLE public.frontdesk_broadcast_drafts (
+    id bigint NOT NULL,
+    account_id bigint NOT NULL,
+    title character varying(200) NOT NULL,
+    content json NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+CREATE SEQUENCE public.frontdesk_broadcast_drafts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE public.frontdesk_broadcast_drafts_id_seq OWNED BY public.frontdesk_broadcast_drafts.id;
 CREATE TABLE public.frontdesk_deliveries (
     id bigint NOT NULL,
     outgoing_id bigint NOT NULL,
@@ -236,7 +266,9 @@ CREATE TABLE public.frontdesk_notifications (
     receivers bigint DEFAULT '0'::bigint NOT NULL,
     created_at timestamp with time zone NOT NULL,
     counts json,
-    counted_at timestamp with time zone
+    counted_at timestamp with time zone,
+    audience json,
+    is_personal boolean
 );
 CREATE SEQUENCE public.frontdesk_notifications_id_seq
     START WITH 1
@@ -253,7 +285,8 @@ CREATE TABLE public.frontdesk_outgoing_messages (
     context text,
     created_at timestamp with time zone NOT NULL,
     subject_kind character varying(30),
-    subject_id bigint
+    subject_id bigint,
+    is_personal boolean
 );
 CREATE SEQUENCE public.frontdesk_outgoing_messages_id_seq
     START WITH 1
@@ -316,6 +349,19 @@ CREATE SEQUENCE public.frontdesk_saved_filters_id_seq
     NO MAXVALUE
     CACHE 1;
 ALTER SEQUENCE public.frontdesk_saved_filters_id_seq OWNED BY public.frontdesk_saved_filters.id;
+CREATE TABLE public.frontdesk_segments (
+    id bigint NOT NULL,
+    name character varying(80) NOT NULL,
+    audience json NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE SEQUENCE public.frontdesk_segments_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE public.frontdesk_segments_id_seq OWNED BY public.frontdesk_segments.id;
 CREATE TABLE public.frontdesk_sessions (
     id bigint NOT NULL,
     public_id uuid NOT NULL,
@@ -342,6 +388,17 @@ CREATE SEQUENCE public.frontdesk_sessions_id_seq
     NO MAXVALUE
     CACHE 1;
 ALTER SEQUENCE public.frontdesk_sessions_id_seq OWNED BY public.frontdesk_sessions.id;
+CREATE TABLE public.frontdesk_shared_broadcasts (
+    item_id bigint NOT NULL,
+    notification_id bigint NOT NULL,
+    through_id bigint NOT NULL
+);
+CREATE TABLE public.frontdesk_shared_items (
+    receiver_id bigint NOT NULL,
+    item_id bigint NOT NULL,
+    is_read boolean DEFAULT false NOT NULL,
+    is_deleted boolean DEFAULT false NOT NULL
+);
 CREATE TABLE public.frontdesk_tasks (
     id bigint NOT NULL,
     title character varying(200) NOT NULL,
@@ -395,7 +452,8 @@ CREATE TABLE public.frontdesk_workspaces (
     is_default boolean NOT NULL,
     is_personal boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    creator_id bigint
+    creator_id bigint,
+    logo_file character varying(64)
 );
 CREATE SEQUENCE public.frontdesk_workspaces_id_seq
     START WITH 1
@@ -406,7 +464,9 @@ CREATE SEQUENCE public.frontdesk_workspaces_id_seq
 ALTER SEQUENCE public.frontdesk_workspaces_id_seq OWNED BY public.frontdesk_workspaces.id;
 ALTER TABLE ONLY public.accounts ALTER COLUMN id SET DEFAULT nextval('public.accounts_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_account_deletions ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_account_deletions_id_seq'::regclass);
+ALTER TABLE ONLY public.frontdesk_account_notes ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_account_notes_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_authenticators ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_authenticators_id_seq'::regclass);
+ALTER TABLE ONLY public.frontdesk_broadcast_drafts ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_broadcast_drafts_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_deliveries ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_deliveries_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_email_changes ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_email_changes_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_events ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_events_id_seq'::regclass);
@@ -420,86 +480,24 @@ ALTER TABLE ONLY public.frontdesk_outgoing_messages ALTER COLUMN id SET DEFAULT 
 ALTER TABLE ONLY public.frontdesk_profiles ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_profiles_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_recovery_codes ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_recovery_codes_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_saved_filters ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_saved_filters_id_seq'::regclass);
+ALTER TABLE ONLY public.frontdesk_segments ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_segments_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_sessions ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_sessions_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_tasks ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_tasks_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_trusted_devices ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_trusted_devices_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_workspace_members ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_workspace_members_id_seq'::regclass);
 ALTER TABLE ONLY public.frontdesk_workspaces ALTER COLUMN id SET DEFAULT nextval('public.frontdesk_workspaces_id_seq'::regclass);
-INSERT INTO public.accounts VALUES (3, 'new@example.com', '$2b$04$C0qaq8xlYdmMGl9scEULLOh.oIKWUm2arkOH0whqs2U1W4w/Fv8HG', 'active', 'user', NULL, NULL, 3, '2026-11-25 14:44:43.279597+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO public.accounts VALUES (2, 'bob@example.com', '$2b$04$4JIJeL8gh1rj6bti6vqYQOW4XTvlmKQoXjKJ6Y0o4qSYgEMSm2GB6', 'active', 'user', NULL, '2026-11-25 14:44:43.50703+00', 2, '2026-11-25 14:44:43.211025+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO public.accounts VALUES (1, 'ada@example.com', '$2b$04$Yqrbxu6PaSFadj9oaVdnjupgWumtlC2FWnPYyKck.dmHBhhu7IUW6', 'active', 'root', NULL, '2026-11-25 14:44:43.409204+00', 1, '2026-11-25 14:44:43.108031+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO public.alembic_version VALUES ('0025_saved_filters');
-INSERT INTO public.frontdesk_deliveries VALUES (1, 1, 3, 'email', 0, 'sent', 1, '2026-11-25 14:45:04.121748+00', 'bf60c26fa13fbab464b837edf03fb4c9', NULL, NULL, '2026-11-25 14:44:44.230303+00');
-INSERT INTO public.frontdesk_deliveries VALUES (2, 1, 2, 'email', 0, 'sent', 1, '2026-11-25 14:45:04.121748+00', 'bf60c26fa13fbab464b837edf03fb4c9', NULL, NULL, '2026-11-25 14:44:44.23377+00');
-INSERT INTO public.frontdesk_deliveries VALUES (3, 1, 1, 'email', 0, 'sent', 1, '2026-11-25 14:45:04.121748+00', 'bf60c26fa13fbab464b837edf03fb4c9', NULL, NULL, '2026-11-25 14:44:44.235958+00');
-INSERT INTO public.frontdesk_events VALUES (1, 'account.created', '2026-11-25 14:44:43.128321+00', 'system', NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL, '{"after": {"role": "root", "status": "active"}}');
-INSERT INTO public.frontdesk_events VALUES (2, 'workspace.created', '2026-11-25 14:44:43.184308+00', 'system', NULL, 1, 1, NULL, NULL, NULL, NULL, NULL, '{}');
-INSERT INTO public.frontdesk_events VALUES (3, 'account.created', '2026-11-25 14:44:43.213681+00', 'system', NULL, 2, NULL, NULL, NULL, NULL, NULL, NULL, '{"after": {"role": "user", "status": "active"}}');
-INSERT INTO public.frontdesk_events VALUES (4, 'workspace.created', '2026-11-25 14:44:43.231991+00', 'system', NULL, 2, 2, NULL, NULL, NULL, NULL, NULL, '{}');
-INSERT INTO public.frontdesk_events VALUES (5, 'account.created', '2026-11-25 14:44:43.285505+00', 'system', NULL, 3, NULL, NULL, NULL, NULL, NULL, NULL, '{"after": {"role": "user", "status": "active"}}');
-INSERT INTO public.frontdesk_events VALUES (6, 'workspace.created', '2026-11-25 14:44:43.305163+00', 'system', NULL, 3, 3, NULL, NULL, NULL, NULL, NULL, '{}');
-INSERT INTO public.frontdesk_events VALUES (7, 'login.succeeded', '2026-11-25 14:44:43.409287+00', 'account', 1, 1, NULL, NULL, NULL, '127.0.0.1', 'Werkzeug/3.1.9', 'ed8fc07125e3-3050-1', '{"proofs": ["password"]}');
-INSERT INTO public.frontdesk_events VALUES (8, 'login.succeeded', '2026-11-25 14:44:43.507107+00', 'account', 2, 2, NULL, NULL, NULL, '127.0.0.1', 'Werkzeug/3.1.9', 'ed8fc07125e3-3050-2', '{"proofs": ["password"]}');
-INSERT INTO public.frontdesk_events VALUES (9, 'workspace.created', '2026-11-25 14:44:43.621003+00', 'account', 1, 1, 4, NULL, NULL, '127.0.0.1', 'Werkzeug/3.1.9', 'ed8fc07125e3-3050-5', '{}');
-INSERT INTO public.frontdesk_events VALUES (10, 'invitation.created', '2026-11-25 14:44:43.721529+00', 'account', 1, 1, 4, 'invitation', '1', '127.0.0.1', 'Werkzeug/3.1.9', 'ed8fc07125e3-3050-6', '{"type": "member"}');
-INSERT INTO public.frontdesk_events VALUES (11, 'member.added', '2026-11-25 14:44:43.880295+00', 'account', 2, 2, 4, NULL, NULL, '127.0.0.1', 'Werkzeug/3.1.9', 'ed8fc07125e3-3050-7', '{"after": {"type": "member", "status": "active"}}');
-INSERT INTO public.frontdesk_events VALUES (12, 'invitation.accepted', '2026-11-25 14:44:43.880377+00', 'account', 2, 2, 4, 'invitation', '1', '127.0.0.1', 'Werkzeug/3.1.9', 'ed8fc07125e3-3050-7', '{}');
-INSERT INTO public.frontdesk_events VALUES (13, 'profile.created', '2026-11-25 14:44:43.940075+00', 'account', 1, 1, NULL, NULL, NULL, '127.0.0.1', 'Werkzeug/3.1.9', 'ed8fc07125e3-3050-8', '{}');
-INSERT INTO public.frontdesk_events VALUES (14, 'notification.sent', '2026-11-25 14:44:44.077461+00', 'account', 1, 1, NULL, 'notification', '1', '127.0.0.1', 'Werkzeug/3.1.9', 'ed8fc07125e3-3050-9', '{"channels": ["inapp", "email"], "notification_type": "admin", "scope": "account", "receivers": 3}');
-INSERT INTO public.frontdesk_inbox VALUES (1, 1, 3, false);
-INSERT INTO public.frontdesk_inbox VALUES (2, 1, 2, false);
-INSERT INTO public.frontdesk_inbox VALUES (3, 1, 1, false);
-INSERT INTO public.frontdesk_installation VALUES (1, '94e74f306abef1637e81a7dee55c1ce625d5bdfb3e432576ade5af71222d5fca', '2026-11-25 14:44:44.201203+00');
-INSERT INTO public.frontdesk_invitations VALUES (1, 4, 1, 'bob@example.com', 'member', NULL, 'accepted', 1, '2026-11-25 14:44:43.721614+00', '2026-12-02 14:44:43.721614+00', '2026-11-25 14:44:43.713846+00');
-INSERT INTO public.frontdesk_keystore_entries VALUES ('known:ada@example.com:127.0.0.1', '1', '2027-02-23 14:44:43.369982+00');
-INSERT INTO public.frontdesk_keystore_entries VALUES ('known:bob@example.com:127.0.0.1', '1', '2027-02-23 14:44:43.497423+00');
-INSERT INTO public.frontdesk_keystore_entries VALUES ('task-create-60:127.0.0.1', '2', '2026-11-25 14:45:43.530819+00');
-INSERT INTO public.frontdesk_keystore_entries VALUES ('invitations:1', '1', '2026-11-25 15:44:43.65098+00');
-INSERT INTO public.frontdesk_notifications VALUES (1, 'Welcome', 'Hello', '["inapp", "email"]', 1, 'admin', 'account', 3, '2026-11-25 14:44:43.962907+00', NULL, NULL);
-INSERT INTO public.frontdesk_outgoing_messages VALUES (1, 'Welcome', 'Hello', NULL, NULL, '2026-11-25 14:44:44.019473+00', 'notification', 1);
-INSERT INTO public.frontdesk_profiles VALUES (1, 1, 'Ada', 'King', '1985-12-10', 'female', 'married', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{}', '2026-11-25 14:44:43.918231+00', '2026-11-25 14:44:43.918231+00');
-INSERT INTO public.frontdesk_sessions VALUES (1, '255a19f0-8747-4fc3-9f78-7f9dbf136bdb', 1, 'token', '\x6620520e9c9e9b59215448e19268c729b70523196cc52043c2940483ccc0f619', 0, NULL, 'pwd', '2026-11-25 14:44:43.409323+00', NULL, '2026-11-25 14:44:43.409323+00', '2026-11-25 14:44:43.409323+00', '2026-11-25 15:14:43.409323+00', NULL, NULL, '127.0.0.0/24', 'Werkzeug/3.1.9');
-INSERT INTO public.frontdesk_sessions VALUES (2, '5319488b-e7fa-46b9-a011-7ad9d8ce9409', 2, 'token', '\x57fb7e8183c72656389c2764a3459bafe81c5fd7a3416475b80e8799a87411a8', 0, NULL, 'pwd', '2026-11-25 14:44:43.507139+00', NULL, '2026-11-25 14:44:43.507139+00', '2026-11-25 14:44:43.507139+00', '2026-11-25 15:14:43.507139+00', NULL, NULL, '127.0.0.0/24', 'Werkzeug/3.1.9');
-INSERT INTO public.frontdesk_tasks VALUES (1, 'Water the plants', false, 'high', 'ada');
-INSERT INTO public.frontdesk_tasks VALUES (2, 'Read', true, 'normal', 'ada');
-INSERT INTO public.frontdesk_workspace_members VALUES (1, 1, 1, 'owner', 'active', '2026-11-25 14:44:43.184333+00');
-INSERT INTO public.frontdesk_workspace_members VALUES (2, 2, 2, 'owner', 'active', '2026-11-25 14:44:43.23201+00');
-INSERT INTO public.frontdesk_workspace_members VALUES (3, 3, 3, 'owner', 'active', '2026-11-25 14:44:43.305185+00');
-INSERT INTO public.frontdesk_workspace_members VALUES (4, 4, 1, 'owner', 'active', '2026-11-25 14:44:43.621023+00');
-INSERT INTO public.frontdesk_workspace_members VALUES (5, 4, 2, 'member', 'active', '2026-11-25 14:44:43.874021+00');
-INSERT INTO public.frontdesk_workspaces VALUES (1, 'ada', 'ada', true, true, '2026-11-25 14:44:43.128551+00', NULL);
-INSERT INTO public.frontdesk_workspaces VALUES (2, 'bob', 'bob', true, true, '2026-11-25 14:44:43.213806+00', NULL);
-INSERT INTO public.frontdesk_workspaces VALUES (3, 'new-2', 'new', true, true, '2026-11-25 14:44:43.285642+00', NULL);
-INSERT INTO public.frontdesk_workspaces VALUES (4, 'team', 'Team', false, false, '2026-11-25 14:44:43.616755+00', 1);
-SELECT pg_catalog.setval('public.accounts_id_seq', 3, true);
-SELECT pg_catalog.setval('public.frontdesk_account_deletions_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_authenticators_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_deliveries_id_seq', 3, true);
-SELECT pg_catalog.setval('public.frontdesk_email_changes_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_events_id_seq', 14, true);
-SELECT pg_catalog.setval('public.frontdesk_expansions_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_exports_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_identities_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_inbox_id_seq', 3, true);
-SELECT pg_catalog.setval('public.frontdesk_invitations_id_seq', 1, true);
-SELECT pg_catalog.setval('public.frontdesk_notifications_id_seq', 1, true);
-SELECT pg_catalog.setval('public.frontdesk_outgoing_messages_id_seq', 1, true);
-SELECT pg_catalog.setval('public.frontdesk_profiles_id_seq', 1, true);
-SELECT pg_catalog.setval('public.frontdesk_recovery_codes_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_saved_filters_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_sessions_id_seq', 2, true);
-SELECT pg_catalog.setval('public.frontdesk_tasks_id_seq', 2, true);
-SELECT pg_catalog.setval('public.frontdesk_trusted_devices_id_seq', 1, false);
-SELECT pg_catalog.setval('public.frontdesk_workspace_members_id_seq', 5, true);
-SELECT pg_catalog.setval('public.frontdesk_workspaces_id_seq', 4, true);
 ALTER TABLE ONLY public.alembic_version
     ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
 ALTER TABLE ONLY public.accounts
     ADD CONSTRAINT pk_accounts PRIMARY KEY (id);
 ALTER TABLE ONLY public.frontdesk_account_deletions
     ADD CONSTRAINT pk_frontdesk_account_deletions PRIMARY KEY (id);
+ALTER TABLE ONLY public.frontdesk_account_notes
+    ADD CONSTRAINT pk_frontdesk_account_notes PRIMARY KEY (id);
 ALTER TABLE ONLY public.frontdesk_authenticators
     ADD CONSTRAINT pk_frontdesk_authenticators PRIMARY KEY (id);
+ALTER TABLE ONLY public.frontdesk_broadcast_drafts
+    ADD CONSTRAINT pk_frontdesk_broadcast_drafts PRIMARY KEY (id);
 ALTER TABLE ONLY public.frontdesk_deliveries
     ADD CONSTRAINT pk_frontdesk_deliveries PRIMARY KEY (id);
 ALTER TABLE ONLY public.frontdesk_email_changes
@@ -530,8 +528,14 @@ ALTER TABLE ONLY public.frontdesk_recovery_codes
     ADD CONSTRAINT pk_frontdesk_recovery_codes PRIMARY KEY (id);
 ALTER TABLE ONLY public.frontdesk_saved_filters
     ADD CONSTRAINT pk_frontdesk_saved_filters PRIMARY KEY (id);
+ALTER TABLE ONLY public.frontdesk_segments
+    ADD CONSTRAINT pk_frontdesk_segments PRIMARY KEY (id);
 ALTER TABLE ONLY public.frontdesk_sessions
     ADD CONSTRAINT pk_frontdesk_sessions PRIMARY KEY (id);
+ALTER TABLE ONLY public.frontdesk_shared_broadcasts
+    ADD CONSTRAINT pk_frontdesk_shared_broadcasts PRIMARY KEY (item_id);
+ALTER TABLE ONLY public.frontdesk_shared_items
+    ADD CONSTRAINT pk_frontdesk_shared_items PRIMARY KEY (receiver_id, item_id);
 ALTER TABLE ONLY public.frontdesk_tasks
     ADD CONSTRAINT pk_frontdesk_tasks PRIMARY KEY (id);
 ALTER TABLE ONLY public.frontdesk_trusted_devices
@@ -558,8 +562,12 @@ ALTER TABLE ONLY public.frontdesk_profiles
     ADD CONSTRAINT uq_frontdesk_profiles_avatar_file UNIQUE (avatar_file);
 ALTER TABLE ONLY public.frontdesk_recovery_codes
     ADD CONSTRAINT uq_frontdesk_recovery_codes_digest UNIQUE (digest);
+ALTER TABLE ONLY public.frontdesk_segments
+    ADD CONSTRAINT uq_frontdesk_segments_name UNIQUE (name);
 ALTER TABLE ONLY public.frontdesk_sessions
     ADD CONSTRAINT uq_frontdesk_sessions_public_id UNIQUE (public_id);
+ALTER TABLE ONLY public.frontdesk_shared_broadcasts
+    ADD CONSTRAINT uq_frontdesk_shared_broadcasts_notification_id UNIQUE (notification_id);
 ALTER TABLE ONLY public.frontdesk_trusted_devices
     ADD CONSTRAINT uq_frontdesk_trusted_devices_digest UNIQUE (digest);
 ALTER TABLE ONLY public.frontdesk_workspace_members
@@ -568,13 +576,18 @@ ALTER TABLE ONLY public.frontdesk_workspaces
     ADD CONSTRAINT uq_frontdesk_workspaces_slug UNIQUE (slug);
 CREATE INDEX ix_accounts_created_at ON public.accounts USING btree (created_at, id);
 CREATE INDEX ix_accounts_email ON public.accounts USING btree (email COLLATE "C");
+CREATE INDEX ix_accounts_email_search ON public.accounts USING gin (email public.gin_trgm_ops);
 CREATE INDEX ix_accounts_last_login_date ON public.accounts USING btree (last_login_date, id);
 CREATE INDEX ix_accounts_phone ON public.accounts USING btree (phone) WHERE (phone IS NOT NULL);
+CREATE INDEX ix_accounts_phone_search ON public.accounts USING gin (phone public.gin_trgm_ops);
 CREATE INDEX ix_accounts_role ON public.accounts USING btree (role, created_at, id) WHERE ((role)::text <> 'user'::text);
 CREATE INDEX ix_accounts_status ON public.accounts USING btree (status, created_at, id) WHERE ((status)::text <> 'active'::text);
 CREATE INDEX ix_accounts_unverified ON public.accounts USING btree (created_at, id) WHERE (email_unverified_since IS NOT NULL);
 CREATE INDEX ix_frontdesk_account_deletions_deletes_at ON public.frontdesk_account_deletions USING btree (deletes_at);
+CREATE INDEX ix_frontdesk_account_notes_account_id ON public.frontdesk_account_notes USING btree (account_id, id);
 CREATE INDEX ix_frontdesk_authenticators_account_id ON public.frontdesk_authenticators USING btree (account_id, id);
+CREATE INDEX ix_frontdesk_broadcast_drafts_account_id ON public.frontdesk_broadcast_drafts USING btree (account_id, id);
+CREATE INDEX ix_frontdesk_deliveries_finished_at ON public.frontdesk_deliveries USING btree (state, finished_at, id) WHERE ((state)::text = ANY ((ARRAY['sent'::character varying, 'failed'::character varying])::text[]));
 CREATE INDEX ix_frontdesk_deliveries_outgoing_id ON public.frontdesk_deliveries USING btree (outgoing_id, channel, state);
 CREATE INDEX ix_frontdesk_deliveries_queue ON public.frontdesk_deliveries USING btree (channel, lane, due_at, id) WHERE ((state)::text = 'pending'::text);
 CREATE INDEX ix_frontdesk_deliveries_receiver_id ON public.frontdesk_deliveries USING btree (receiver_id, id);
@@ -599,19 +612,29 @@ CREATE INDEX ix_frontdesk_keystore_entries_expires_at ON public.frontdesk_keysto
 CREATE INDEX ix_frontdesk_notifications_broadcasts ON public.frontdesk_notifications USING btree (id) WHERE (((notification_type)::text = 'admin'::text) AND ((scope)::text = 'account'::text));
 CREATE INDEX ix_frontdesk_notifications_sender_id ON public.frontdesk_notifications USING btree (sender_id, id);
 CREATE INDEX ix_frontdesk_outgoing_messages_subject ON public.frontdesk_outgoing_messages USING btree (subject_kind, subject_id);
+CREATE INDEX ix_frontdesk_profiles_names_search ON public.frontdesk_profiles USING gin (first_name public.gin_trgm_ops, last_name public.gin_trgm_ops);
 CREATE INDEX ix_frontdesk_recovery_codes_account_id ON public.frontdesk_recovery_codes USING btree (account_id, id);
 CREATE UNIQUE INDEX ix_frontdesk_saved_filters_account_id ON public.frontdesk_saved_filters USING btree (account_id, name);
 CREATE INDEX ix_frontdesk_sessions_account_id ON public.frontdesk_sessions USING btree (account_id, id) WHERE (ended_at IS NULL);
 CREATE INDEX ix_frontdesk_sessions_expires_at ON public.frontdesk_sessions USING btree (expires_at);
+CREATE INDEX ix_frontdesk_shared_items_item_id ON public.frontdesk_shared_items USING btree (item_id);
 CREATE INDEX ix_frontdesk_tasks_owner_id ON public.frontdesk_tasks USING btree (owner, id);
 CREATE INDEX ix_frontdesk_trusted_devices_account_id ON public.frontdesk_trusted_devices USING btree (account_id, id);
 CREATE INDEX ix_frontdesk_workspace_members_account_id ON public.frontdesk_workspace_members USING btree (account_id);
+CREATE INDEX ix_frontdesk_workspace_members_owners ON public.frontdesk_workspace_members USING btree (workspace_id, id, account_id) WHERE ((type)::text = 'owner'::text);
 CREATE INDEX ix_frontdesk_workspaces_creator_id ON public.frontdesk_workspaces USING btree (creator_id);
+CREATE UNIQUE INDEX ix_frontdesk_workspaces_logo_file ON public.frontdesk_workspaces USING btree (logo_file);
+CREATE INDEX ix_frontdesk_workspaces_name ON public.frontdesk_workspaces USING btree (name COLLATE "C");
+CREATE INDEX ix_frontdesk_workspaces_slug ON public.frontdesk_workspaces USING btree (slug COLLATE "C");
 CREATE UNIQUE INDEX uq_frontdesk_invitations_pending ON public.frontdesk_invitations USING btree (workspace_id, email) WHERE ((state)::text = 'pending'::text);
 ALTER TABLE ONLY public.frontdesk_account_deletions
     ADD CONSTRAINT fk_frontdesk_account_deletions_account_id FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.frontdesk_account_notes
+    ADD CONSTRAINT fk_frontdesk_account_notes_account_id FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.frontdesk_authenticators
     ADD CONSTRAINT fk_frontdesk_authenticators_account_id FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.frontdesk_broadcast_drafts
+    ADD CONSTRAINT fk_frontdesk_broadcast_drafts_account_id FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.frontdesk_deliveries
     ADD CONSTRAINT fk_frontdesk_deliveries_outgoing_id FOREIGN KEY (outgoing_id) REFERENCES public.frontdesk_outgoing_messages(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.frontdesk_email_changes
@@ -640,9 +663,16 @@ ALTER TABLE ONLY public.frontdesk_saved_filters
     ADD CONSTRAINT fk_frontdesk_saved_filters_account_id FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.frontdesk_sessions
     ADD CONSTRAINT fk_frontdesk_sessions_account_id FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.frontdesk_shared_broadcasts
+    ADD CONSTRAINT fk_frontdesk_shared_broadcasts_notification_id FOREIGN KEY (notification_id) REFERENCES public.frontdesk_notifications(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.frontdesk_shared_items
+    ADD CONSTRAINT fk_frontdesk_shared_items_item_id FOREIGN KEY (item_id) REFERENCES public.frontdesk_shared_broadcasts(item_id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.frontdesk_shared_items
+    ADD CONSTRAINT fk_frontdesk_shared_items_receiver_id FOREIGN KEY (receiver_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.frontdesk_trusted_devices
     ADD CONSTRAINT fk_frontdesk_trusted_devices_account_id FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.frontdesk_workspace_members
     ADD CONSTRAINT fk_frontdesk_workspace_members_account_id FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.frontdesk_workspace_members
     ADD CONSTRAINT fk_frontdesk_workspace_members_workspace_id FOREIGN KEY (workspace_id) REFERENCES public.frontdesk_workspaces(id) ON DELETE CASCADE;
+INSERT INTO public.alembic_version VALUES ('0031_shared_broadcasts');
