@@ -22,6 +22,7 @@ _HOMES = {
     "BrandSettings": "delivery.mail.brand",
     "CallerAuthenticators": "extension.authenticators",
     "CallerSessions": "extension.own_sessions",
+    "CodedMessage": "core.coded_messages",
     "ComposedSettings": "extension.settings",
     "CoreSettings": "core.config.settings",
     "EmailTaken": "accounts.errors",

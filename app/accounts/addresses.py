@@ -3,12 +3,16 @@
 import re
 import unicodedata
 
+from ..core.coded_messages import CodedMessage
 from ..core.errors import Invalid
 from .errors import InvalidEmail, InvalidPhone
 
 # Separators between the digits of a phone number, and its normalized form.
 _BETWEEN = re.compile(r"[ ()./-]")
 _E164 = re.compile(r"\+[0-9]{7,15}", re.ASCII)
+LOOKALIKE = CodedMessage(
+    "Must not contain letters that look like others.", "invalid_format", expected="email"
+)
 
 
 def fold(email: str) -> str:
@@ -38,11 +42,11 @@ def read_email(text: str) -> str:
 def read_new_email(text: str) -> str:
     """Return an address for an account; reject one that looks like another address."""
     if folds_to_ascii(text):
-        raise Invalid.about("email", "Must not contain letters that look like others.")
+        raise Invalid.about("email", LOOKALIKE)
     try:
         return read_email(text)
     except InvalidEmail:
-        raise Invalid.about("email", InvalidEmail.detail) from None
+        raise Invalid.about("email", InvalidEmail.message) from None
 
 
 def read_phone(text: str) -> str:

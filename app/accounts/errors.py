@@ -1,6 +1,7 @@
 import logging
 from typing import ClassVar
 
+from ..core.coded_messages import CodedMessage
 from ..core.errors import Busy, Conflict, Invalid, NotFound, Problem
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ class InvalidEmail(Invalid):
 
     code = "invalid_email"
     detail = "Not a valid email address"
+    message = CodedMessage(detail, "invalid_format", expected="email")
     title = "The email address is not valid"
     cause = "The value is not a valid email address."
     fix = "Correct the email address."
@@ -64,6 +66,7 @@ class InvalidPhone(Invalid):
 
     code = "invalid_phone"
     detail = "Not a valid phone number; write it with + and the country code"
+    message = CodedMessage(detail, "invalid_format", expected="phone")
     title = "The phone number is not valid"
     cause = "The value is not a valid phone number in international format."
     fix = "Send the number with `+` and the country code, such as `+4915112345678`."

@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
+from ..core.coded_messages import CodedMessage
 from ..core.errors import Fault, Invalid
 from .breaches import Breaches
 
 MIN_LENGTH = 8
+
+SAME_AS_EMAIL = CodedMessage("Must not be the email address.", "same_as_email")
 
 
 # Every password that the documentation has ever shown: attackers try these too.
@@ -35,7 +38,9 @@ class CommonPassword(Invalid):
     title = "The password is too common"
     cause = "The password is one of the most common passwords, or it appears in the documentation."
     fix = "Choose another password. Operators change the rule with `AUTH__COMMON_PASSWORDS`."
-    message = "This is among the passwords that are tried first; choose another one."
+    message = CodedMessage(
+        "This is among the passwords that are tried first; choose another one.", "too_common"
+    )
 
 
 class BreachedPassword(Invalid):
@@ -43,7 +48,9 @@ class BreachedPassword(Invalid):
     title = "The password appeared in a data breach"
     cause = "The password is in the Have I Been Pwned database of leaked passwords."
     fix = "Choose another password. Operators change the rule with `AUTH__BREACHED_PASSWORDS`."
-    message = "This password appeared in a data breach; choose another one."
+    message = CodedMessage(
+        "This password appeared in a data breach; choose another one.", "breached"
+    )
 
 
 class PasswordRules:
@@ -65,7 +72,7 @@ class PasswordRules:
         """Raise for the field of a rejected password. The check may wait for another server: the
         caller releases its database connection first."""
         if password.lower() == email.lower():
-            raise Invalid.about(field, "Must not be the email address.")
+            raise Invalid.about(field, SAME_AS_EMAIL)
         for fault in self._faults(password, field, email):
             raise fault
 
@@ -75,11 +82,18 @@ class PasswordRules:
 
     def _faults(self, password: str, field: str, email: str = "") -> Iterator[Invalid]:
         if len(password) < self.min_length:
-            yield Invalid.about(field, f"At least {self.min_length} characters are needed.")
+            yield Invalid.about(
+                field,
+                CodedMessage(
+                    f"At least {self.min_length} characters are needed.",
+                    "too_short",
+                    min=self.min_length,
+                ),
+            )
         if self.refuses_common and self._is_common(password, email):
-            yield CommonPassword(faults=[Fault("", field, CommonPassword.message)])
+            yield CommonPassword(faults=[Fault.of("", field, CommonPassword.message)])
         elif self.breaches is not None and self.breaches.know(password):
-            yield BreachedPassword(faults=[Fault("", field, BreachedPassword.message)])
+            yield BreachedPassword(faults=[Fault.of("", field, BreachedPassword.message)])
 
     def _is_common(self, password: str, email: str) -> bool:
         """Return whether the password is common or documented, or a word of this service or of the

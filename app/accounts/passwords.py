@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import bcrypt
 
+from ..core.coded_messages import CodedMessage
 from .errors import TooManyHashes, UnfitPassword
 from .hashing_limiter import HashingLimiter, Params, Result
 from .password_rules import MIN_LENGTH as MIN_LENGTH
@@ -153,12 +154,16 @@ def check_password(password: str, email: str) -> None:
         raise UnfitPassword("The password must not be the email address")
 
 
-def find_password_error(password: str) -> str | None:
+def find_password_error(password: str) -> CodedMessage | None:
     """Return the reason why a password cannot be used, or None."""
     if len(password) < MIN_LENGTH:
-        return f"The password needs at least {MIN_LENGTH} characters."
+        text = f"The password needs at least {MIN_LENGTH} characters."
+        return CodedMessage(text, "too_short", min=MIN_LENGTH)
     if _encoded(password) is None:
-        return f"The password has over {MAX_BYTES} bytes, or characters that cannot be used."
+        text = f"The password has over {MAX_BYTES} bytes, or characters that cannot be used."
+        if len(_utf8(password) or b"") > MAX_BYTES:
+            return CodedMessage(text, "too_long", max=MAX_BYTES)
+        return CodedMessage(text, "invalid_format", expected="text")
     return None
 
 

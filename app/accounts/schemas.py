@@ -3,6 +3,7 @@ from typing import TypedDict
 
 from marshmallow import Schema, ValidationError, fields
 
+from ..core.coded_messages import CodedMessage
 from ..core.context import current_frontdesk
 from ..core.web.fields import (
     AccountId,
@@ -25,6 +26,12 @@ STATUS = NamedEnum(
     (*STATUSES, PENDING, DELETING),
     is_open=True,
     description="Status of an account. Applications can use other values too.",
+)
+NOT_A_LANGUAGE = CodedMessage(
+    "Not a language tag, such as en or pt-BR.", "invalid_format", expected="language"
+)
+NOT_A_TIME_ZONE = CodedMessage(
+    "Not a time zone, such as Europe/London.", "invalid_format", expected="time_zone"
 )
 
 
@@ -66,14 +73,14 @@ class Phone(Text):
         try:
             return read_phone(super()._deserialize(value, attr, data, **kwargs))
         except InvalidPhone:
-            raise ValidationError(InvalidPhone.detail) from None
+            raise ValidationError(InvalidPhone.message) from None
 
 
 class Locale(Text):
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         found = locale_of(super()._deserialize(value, attr, data, **kwargs))
         if found is None:
-            raise ValidationError("Not a language tag, such as en or pt-BR.")
+            raise ValidationError(NOT_A_LANGUAGE)
         return found
 
 
@@ -81,7 +88,7 @@ class TimeZone(Text):
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         name = super()._deserialize(value, attr, data, **kwargs)
         if name not in time_zones():
-            raise ValidationError("Not a time zone, such as Europe/London.")
+            raise ValidationError(NOT_A_TIME_ZONE)
         return name
 
 

@@ -11,11 +11,13 @@ from sqlalchemy import ColumnElement, literal, select, tuple_
 
 from ..accounts.rows import to_read
 from ..accounts.search import bytewise
+from ..core.coded_messages import NOT_A_PLACE
 from ..core.db.account_ids import IdKind
 from ..core.db.base import timestamp_literal
 from ..core.errors import Invalid
 from ..core.types import AccountModel, Values
 from ..core.web.fields import is_storable
+from .rules import accounts_lack
 
 ID, EMAIL = "id", "email"
 
@@ -106,7 +108,7 @@ class Ordering:
                 raise ValueError("The cursor belongs to another order.")
             return Cursor(self._read_value(value), self.ids.from_path(str(account_id)))
         except (ValueError, TypeError, OverflowError):
-            raise Invalid.about(parameter, "Not a place in this list.") from None
+            raise Invalid.about(parameter, NOT_A_PLACE) from None
 
     def _read_value(self, value: Any) -> Any:
         if self.name == ID or (value is None and self.may_be_null):
@@ -151,7 +153,7 @@ def find_ordering(model: AccountModel, sort: str, ids: IdKind, dialect: str) -> 
     name = sort.removeprefix("-")
     column = getattr(model, name, None)
     if column is None:
-        raise Invalid.about("sort", f"The accounts of this application have no {name}.")
+        raise Invalid.about("sort", accounts_lack(name))
     may_be_null = False
     if name == EMAIL:
         column = bytewise(column, dialect)

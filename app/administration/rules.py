@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 
 from ..accounts.models import ROLES, AccountLike
 from ..accounts.service import Accounts
+from ..core.coded_messages import CodedMessage
 from ..core.db.transaction import AnySession
 from ..core.errors import Conflict, Forbidden
 
@@ -73,3 +74,8 @@ def check_root_remains(session: AnySession, accounts: Accounts, account: Account
     )
     if not session.scalar(others):
         raise LastRoot
+
+
+def accounts_lack(what: str) -> CodedMessage:
+    """Return the message for a column or a feature that the application's accounts do not have."""
+    return CodedMessage(f"The accounts of this application have no {what}.", "unknown_field")

@@ -9,6 +9,7 @@ from ..accounts.models import REASON_LENGTH
 from ..accounts.schemas import ROLE, STATUS, AccountRead
 from ..auth.examples import ACCOUNT
 from ..auth.schemas import NewPassword
+from ..core.coded_messages import not_together
 from ..core.web.fields import (
     EnumField,
     NamedEnum,
@@ -83,9 +84,9 @@ class AccountQuery(RequestSchema):
     @validates_schema(skip_on_field_errors=True)
     def reject_second_position(self, data: Input, **kwargs: object) -> None:
         if "after" in data and data["offset"]:
-            raise ValidationError("Not together with after.", "offset")
+            raise ValidationError(not_together("after"), "offset")
         if "before" in data and ("after" in data or data["offset"]):
-            raise ValidationError("Not together with after or offset.", "before")
+            raise ValidationError(not_together("after or offset"), "before")
 
 
 class AccountDetails(AccountRead):
@@ -143,7 +144,7 @@ class AccountCreate(RequestSchema):
     @validates_schema(skip_on_field_errors=True)
     def reject_invite_and_password(self, data: Input, **kwargs: object) -> None:
         if data["invite"] and data["password"] is not None:
-            raise ValidationError("Not together with a password.", "invite")
+            raise ValidationError(not_together("a password"), "invite")
 
 
 class AccountEdit(RequestSchema):

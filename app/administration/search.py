@@ -40,6 +40,7 @@ from ..core.errors import Invalid
 from ..core.types import AccountModel
 from ..core.web.paging import Slice, slice_of
 from .ordering import Cursor, Ordering, Part, find_ordering
+from .rules import accounts_lack
 from .schemas import AccountQuery
 from .view import AccountView, Details
 
@@ -293,13 +294,13 @@ class AccountSearch:
 
     def _uses_mfa(self, uses_mfa: bool) -> ColumnElement[bool]:
         if self.has_factor is None:
-            raise Invalid.about("mfa", "The accounts of this application have no MFA.")
+            raise Invalid.about("mfa", accounts_lack("MFA"))
         return self.has_factor if uses_mfa else ~self.has_factor
 
     def _column(self, name: str, parameter: str) -> Any:
         column = getattr(self.accounts.model, name, None)
         if column is None:
-            raise Invalid.about(parameter, f"The accounts of this application have no {name}.")
+            raise Invalid.about(parameter, accounts_lack(name))
         return column
 
 

@@ -15,17 +15,28 @@ from ..auth.errors import NotAuthorized
 from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.sign_in.sign_out import SignOut
+from ..core.coded_messages import CodedMessage
 from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_name, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
-from .rules import ROOT, OwnAccount, SoleOwner, check_root_remains, may_manage_roles
+from .rules import ROOT, OwnAccount, SoleOwner, accounts_lack, check_root_remains, may_manage_roles
 from .schemas import AccountEdit
 from .view import AccountView, Details
 
 UNTIL: Final = "suspended_until"
 REASON: Final = "suspended_reason"
+NOT_THE_EMAIL = CodedMessage(
+    "Not the email address of the account.", "invalid_format", expected="account_email"
+)
+ONLY_SUSPENDED = CodedMessage(
+    f"Only with the status {SUSPENDED}.", "unknown_field", expected="suspended"
+)
+ONLY_VERIFIED = CodedMessage(
+    "Not while the account has an unverified email address.", "unknown_field", expected="verified"
+)
+NO_SUSPENSION_DATE = accounts_lack("suspension date")
 
 
 @dataclass(eq=False)
@@ -118,7 +129,7 @@ class Administration:
         with transaction(self.session) as session, extended_timeout(self.session):
             account = self._lock(actor, account_id)
             if email is not None and fold(email) != account.email:
-                raise Invalid.about("email", "Not the email address of the account.")
+                raise Invalid.about("email", NOT_THE_EMAIL)
             check_root_remains(session, self.accounts, account)
             self._check_not_own(actor, account)
             self.check_actor(actor, account.role)
@@ -189,7 +200,10 @@ class Administration:
     def _check_status(self, status: str) -> str:
         known = self.accounts.statuses()
         if status not in known:
-            raise Invalid.about("status", f"Must be one of: {', '.join(known)}.")
+            raise Invalid.about(
+                "status",
+                CodedMessage(f"Must be one of: {', '.join(known)}.", "not_one_of", choices=known),
+            )
         return status
 
     def _suspension(self, account: AccountLike, changes: AccountEdit.Input) -> Suspension | None:
@@ -197,7 +211,7 @@ class Administration:
         if changes.get("status", account.status) != SUSPENDED:
             for name in (UNTIL, REASON):
                 if changes.get(name) is not None:
-                    raise Invalid.about(name, f"Only with the status {SUSPENDED}.")
+                    raise Invalid.about(name, ONLY_SUSPENDED)
             return None
         if not changes.keys() & {"status", UNTIL, REASON}:
             return None
@@ -212,19 +226,19 @@ class Administration:
     def check_until(self, until: datetime) -> None:
         """Raise Invalid unless a suspension can end at this time."""
         if not keeps_dates(self.accounts.model):
-            raise Invalid.about(UNTIL, "The accounts of this application have no suspension date.")
+            raise Invalid.about(UNTIL, NO_SUSPENSION_DATE)
         if until <= self.accounts.clock.now():
-            raise Invalid.about(UNTIL, "Must be in the future.")
+            raise Invalid.about(UNTIL, CodedMessage("Must be in the future.", "in_the_past"))
 
     def _check_until(self, account: AccountLike, until: datetime) -> None:
         self.check_until(until)
         if account.status == PENDING:
             # The end of the suspension would activate an account with an unverified address.
-            raise Invalid.about(UNTIL, "Not while the account has an unverified email address.")
+            raise Invalid.about(UNTIL, ONLY_VERIFIED)
 
 
 def _read(field: str, text: str, read: Callable[[str], str]) -> str:
     try:
         return read(text)
     except (InvalidEmail, InvalidPhone) as problem:
-        raise Invalid.about(field, problem.detail) from None
+        raise Invalid.about(field, problem.message) from None

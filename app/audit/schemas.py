@@ -6,6 +6,7 @@ from typing import Any, NotRequired, TypedDict
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from ..core.audit_log.models import TARGET_LENGTH, TYPE_LENGTH
+from ..core.coded_messages import not_together
 from ..core.types import AccountKey
 from ..core.web.fields import (
     AccountId,
@@ -40,7 +41,7 @@ class RecordPage(RequestSchema):
     @validates_schema(skip_on_field_errors=True)
     def reject_second_position(self, data: Input, **kwargs: object) -> None:
         if "before" in data and "after" in data:
-            raise ValidationError("Not together with after.", "before")
+            raise ValidationError(not_together("after"), "before")
 
 
 class RecordFilter(RequestSchema):

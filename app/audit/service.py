@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Engine, Select, TextClause, select, tuple_
 from ..core.actions import Action
 from ..core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
 from ..core.clock import Clock
+from ..core.coded_messages import NOT_A_PLACE, CodedMessage
 from ..core.context import Context, Pruner
 from ..core.data_export import DataExporter, DataSubject, ExportReader
 from ..core.db.account_ids import MAX_ID
@@ -124,7 +125,14 @@ class Records:
         )
         if action is not None and action not in self.actions:
             # Without the error, a typing mistake would look like an empty audit log.
-            raise Invalid.about("type", "The audit log has no action with this name.")
+            raise Invalid.about(
+                "type",
+                CodedMessage(
+                    "The audit log has no action with this name.",
+                    "not_one_of",
+                    choices=sorted(self.actions),
+                ),
+            )
         conditions: list[Condition] = [
             column == value for column, value in columns if value is not None
         ]
@@ -134,7 +142,14 @@ class Records:
         if filters["target"] is not None:
             kind, colon, target_id = filters["target"].partition(":")
             if not (kind and colon and target_id):
-                raise Invalid.about("target", "Give its kind and id, such as `invitation:17`.")
+                raise Invalid.about(
+                    "target",
+                    CodedMessage(
+                        "Give its kind and id, such as `invitation:17`.",
+                        "invalid_format",
+                        expected="target",
+                    ),
+                )
             conditions += [AuditEntry.target_kind == kind, AuditEntry.target_id == target_id]
         if filters["since"] is not None:
             conditions.append(AuditEntry.at >= filters["since"])
@@ -169,7 +184,7 @@ def _parse_cursor(text: str, parameter: str) -> tuple[datetime, int]:
         if found is not None:
             moment = _EPOCH + int(found[1]) * _MICROSECOND
             return moment, min(int(found[2]), MAX_ID)
-    raise Invalid.about(parameter, "Not a place in this list.")
+    raise Invalid.about(parameter, NOT_A_PLACE)
 
 
 def export_events(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, lock_if_password_unchanged
+from ..core.coded_messages import REQUIRED, UNCHANGED
 from ..core.context import BasicService, report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..core.errors import Invalid
@@ -44,13 +45,13 @@ class PasswordChange(BasicService):
         account = caller.account
         account_id, email, has_one = account.id, account.email, account.password_hash is not None
         if has_one and current is None:
-            raise Invalid.about("current_password", "Missing data for required field.")
+            raise Invalid.about("current_password", REQUIRED)
         # The rate limits on wrong passwords apply.
         known = current if has_one else None
         # A simultaneous change may have stored another hash.
         former = self.freshness.check(caller, known, options.ip_address, protects=True)
         if new == current:
-            raise Invalid.about("new_password", "Must be another one than before.")
+            raise Invalid.about("new_password", UNCHANGED)
         release(self.session)
         self.accounts.passwords.rules.check(new, email, "new_password")
         password_hash = self.accounts.passwords.hash(new)

@@ -5,6 +5,7 @@ from ..accounts.addresses import fold
 from ..accounts.errors import AccountNotFound
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
+from ..core.coded_messages import UNCHANGED
 from ..core.context import BasicService, report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..core.errors import Invalid
@@ -74,7 +75,7 @@ class Recovery(BasicService):
         passwords.rules.check(new_password, email, "new_password")
         # The user may reset the password because another person knows it.
         if former is not None and passwords.matches(new_password, former):
-            raise Invalid.about("new_password", "Must be another one than before.")
+            raise Invalid.about("new_password", UNCHANGED)
         password_hash = passwords.hash(new_password)
         with transaction(self.session) as session:
             changed = set_password(self.accounts, account_id, former, password_hash)

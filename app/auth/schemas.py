@@ -8,6 +8,7 @@ from marshmallow import Schema, ValidationError, fields, post_load, pre_load, va
 
 from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, find_password_error
 from ..accounts.schemas import AccountRead
+from ..core.coded_messages import REQUIRED, CodedMessage
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject
 from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
@@ -16,6 +17,9 @@ from .proofs import SHORTEST_TOKEN, is_code
 from .settings import AuthSettings
 
 TOKEN_TYPE = NamedEnum("TokenType", ("bearer",))
+NOT_ALLOWED = CodedMessage(
+    "Not an allowed redirect URI.", "invalid_format", expected="redirect_uri"
+)
 
 
 class PasswordField(Text):
@@ -101,7 +105,7 @@ class VerifyToken(RequestSchema):
     @validates_schema
     def require_email_with_code(self, data: Input, **kwargs: object) -> None:
         if is_code(data.get("token", "")) and data.get("email") is None:
-            raise ValidationError("Missing data for required field.", "email")
+            raise ValidationError(REQUIRED, "email")
 
 
 class NewPassword(Text):
@@ -168,7 +172,7 @@ class RedirectUri(Text):
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         uri = super()._deserialize(value, attr, data, **kwargs)
         if not service(RedirectUris).allows(uri):
-            raise ValidationError("Not an allowed redirect URI.")
+            raise ValidationError(NOT_ALLOWED)
         return uri
 
 
@@ -192,7 +196,7 @@ class IdpLogin(RequestSchema):
     @validates_schema(skip_on_field_errors=True)
     def require_redirect_uri(self, data: Input, **kwargs: object) -> None:
         if "redirect_uri" not in data:
-            raise ValidationError("Missing data for required field.", "redirect_uri")
+            raise ValidationError(REQUIRED, "redirect_uri")
 
 
 class IdpCallback(IdpLogin):

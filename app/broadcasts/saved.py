@@ -9,6 +9,7 @@ from sqlalchemy import Row, delete, func, select, update
 
 from ..core.actions import Target
 from ..core.clock import Clock
+from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
 from ..core.data_export import DataSubject, ExportReader
 from ..core.db.account_ids import IdKind
@@ -111,7 +112,7 @@ class Segments:
             values = {"name": name, "audience": audience.to_json(), "created_at": self.clock.now()}
             segment = insert_new(session, Segment, **values)
             if segment is None:
-                raise Invalid.about("name", "Another segment has this name.")
+                raise Invalid.about("name", CodedMessage("Another segment has this name.", "taken"))
             report_action(session, SEGMENT_CREATED, target=Target("segment", segment.id), name=name)
 
     def delete(self, segment_id: int) -> None:

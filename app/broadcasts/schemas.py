@@ -2,6 +2,7 @@ from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from ..core.coded_messages import CodedMessage
 from ..core.types import AccountKey
 from ..core.web.fields import (
     AccountId,
@@ -23,6 +24,10 @@ from ..notifications.schemas import (
     WithReceivers,
 )
 
+NO_RECEIVERS = CodedMessage(
+    "The list is empty. Leave it out to send to all accounts.", "too_short", min=1
+)
+
 
 class AccountIds(Described, fields.List[Any]):
     """Ids of accounts. Reject an empty list: only a missing list means all accounts."""
@@ -32,7 +37,7 @@ class AccountIds(Described, fields.List[Any]):
 
     def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         if value in (None, [], [""]):
-            raise ValidationError("The list is empty. Leave it out to send to all accounts.")
+            raise ValidationError(NO_RECEIVERS)
         return super().deserialize(value, *args, **kwargs)
 
 

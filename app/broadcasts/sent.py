@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Row, Select, delete, select, union_all
 
 from ..core.actions import Target
+from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
 from ..core.db.account_ids import serialize_id
 from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
@@ -58,9 +59,12 @@ class SentNotifications:
         """Send an admin's notification; its channels must exist and include the inbox."""
         channels = data["channels"]
         if unknown := self.notifications.unknown_channels(channels):
-            raise Invalid.about("data.channels", f"Not a channel: {', '.join(unknown)}")
+            raise Invalid.about("data.channels", self.notifications.not_channels(unknown))
         if channels and INAPP not in channels:
-            raise Invalid.about("data.channels", f"Must have {INAPP} among them.")
+            raise Invalid.about(
+                "data.channels",
+                CodedMessage(f"Must have {INAPP} among them.", "required", expected=INAPP),
+            )
         draft = Draft(**data, notification_type=ADMIN, sender_id=sender_id, is_personal=is_personal)
         sent = self.notifications.send(draft, to)
         assert sent.notification is not None

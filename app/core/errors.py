@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date, time
+from itertools import islice
 from typing import ClassVar, NamedTuple
 
-from .types import Values
+from .coded_messages import INVALID, CodedMessage
+from .types import JsonObject, Values
+
+_NO_PARAMS: Values = {}
+# The longest list in the params, such as the choices.
+_MAX_ITEMS = 50
+# The integers that the JSON encoder writes.
+_INTEGERS = range(-(2**63), 2**64)
 
 
 class Fault(NamedTuple):
@@ -15,6 +24,35 @@ class Fault(NamedTuple):
     location: str
     field: str
     message: str
+    code: str = INVALID
+    params: Values = _NO_PARAMS
+
+    @classmethod
+    def of(cls, location: str, field: str, message: str) -> Fault:
+        """Return the fault of a message, with its code if it has one."""
+        if isinstance(message, CodedMessage):
+            return cls(location, field, str(message), message.code, _plain(message.params))
+        return cls(location, field, message)
+
+
+def _plain(value: Values) -> JsonObject:
+    return {name: _plain_value(each) for name, each in value.items()}
+
+
+def _plain_value(value: object) -> object:
+    """Return a param as the JSON encoder writes it, such as a string for a Decimal."""
+    match value:
+        case None | bool() | float() | str():
+            return value
+        case int():
+            return value if value in _INTEGERS else str(value)
+        case date() | time():
+            return value.isoformat()
+        case Mapping():
+            return {str(name): _plain_value(each) for name, each in value.items()}
+        case Iterable():
+            return [_plain_value(each) for each in islice(value, _MAX_ITEMS)]
+    return str(value)
 
 
 class Problem(Exception):
@@ -181,7 +219,7 @@ class Invalid(Problem):
     @classmethod
     def about(cls, field: str, message: str) -> Invalid:
         """Return an error for a service to raise; `takes` adds the location of the field."""
-        return cls(faults=[Fault("", field, message)])
+        return cls(faults=[Fault.of("", field, message)])
 
 
 class TooManyRequests(Problem):

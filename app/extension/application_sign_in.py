@@ -28,6 +28,7 @@ from ..auth.sign_in.policy import (
 )
 from ..auth.sign_in.sign_out import SignOut
 from ..auth.step_up.service import Reauthentication
+from ..core.coded_messages import exactly_one
 from ..core.context import find_context, service
 from ..core.errors import Invalid, SetupError
 from ..core.types import JsonObject, Values
@@ -110,8 +111,9 @@ def _only_one(given: Values) -> tuple[str, Any]:
     """Return the only given factor: a form with none or several is the client's error."""
     named = [(name, value) for name, value in given.items() if value is not None]
     if len(named) != 1:
-        names = list(given)
-        raise Invalid.about(names[0], f"Exactly one of {', '.join(names)} must be given.")
+        text = f"Exactly one of {', '.join(given)} must be given."
+        message = exactly_one(text, [name for name, _ in named]) or text
+        raise Invalid.about(next(iter(given)), message)
     return named[0]
 
 

@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 
+from ..core.coded_messages import CodedMessage
 from ..core.errors import BadRequest, Conflict, Fault, Invalid, NotFound
 
 
@@ -59,5 +60,6 @@ class UnknownReceivers(Invalid):
 
     def __init__(self, ids: Iterable[int]) -> None:
         named = ", ".join(str(each) for each in ids)
-        fault = Fault("", "account_receiver_ids", f"No account has the id: {named}")
+        message = CodedMessage(f"No account has the id: {named}", "not_found")
+        fault = Fault.of("", "account_receiver_ids", message)
         super().__init__(faults=[fault])

@@ -2,6 +2,7 @@ from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from ..core.coded_messages import CodedMessage
 from ..core.context import current_frontdesk
 from ..core.web.fields import (
     AccountId,
@@ -26,11 +27,13 @@ DELIVERY_STATE = NamedEnum("DeliveryState", STATES)
 NOTIFICATION_TYPE = NamedEnum("NotificationType", (SYSTEM, ADMIN))
 _IN_LINE = r"\x00\r\n\v\f\x1c-\x1f\x85\u2028\u2029"
 ONE_LINE = rf"^[^{_IN_LINE}]*[^{_IN_LINE}\s][^{_IN_LINE}]*$"
+NOT_ONE_LINE = CodedMessage("Must be one line.", "invalid_format", expected="line")
+UNKNOWN_FIELD = CodedMessage("Unknown field.", "unknown_field")
 
 
 def one_line(text: str) -> None:
     if LINE_BREAK.search(text):
-        raise ValidationError("Must be one line.")
+        raise ValidationError(NOT_ONE_LINE)
 
 
 class InboxPage(Page):
@@ -57,7 +60,7 @@ class WithReceivers(RequestSchema):
     @validates_schema(pass_original=True)
     def reject_other_receivers(self, _data: Any, original: Any, **_: Any) -> None:
         unknown = [name for name in original if "receiver" in name.lower()]
-        faults = {name: ["Unknown field."] for name in unknown if name not in self.fields}
+        faults = {name: [UNKNOWN_FIELD] for name in unknown if name not in self.fields}
         if faults:
             raise ValidationError(faults)
 

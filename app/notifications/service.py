@@ -17,6 +17,7 @@ from sqlalchemy import func, select
 from ..accounts.service import Accounts
 from ..core.actions import Target
 from ..core.clock import Clock
+from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
 from ..core.db.account_ids import IntegerIds
 from ..core.db.transaction import AnySession, after_commit, extended_timeout, transaction
@@ -113,7 +114,7 @@ class Notifications:
         """Count the receivers that each channel reaches, and the others by reason, with the query
         that a notification would be sent by."""
         if unknown := self.unknown_channels(channels):
-            raise Invalid.about("channels", f"Not a channel: {', '.join(unknown)}")
+            raise Invalid.about("channels", self.not_channels(unknown))
         with transaction(self.session) as session, extended_timeout(self.session):
             targets = self._receivers(to).targets(None)
             all_targets = select(func.count()).select_from(targets.subquery())
@@ -132,6 +133,10 @@ class Notifications:
 
     def unknown_channels(self, channels: Iterable[str]) -> list[str]:
         return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
+
+    def not_channels(self, unknown: Iterable[str]) -> CodedMessage:
+        known = sorted({*CHANNELS, *self.outbox.channels.names()})
+        return CodedMessage(f"Not a channel: {', '.join(unknown)}", "not_one_of", choices=known)
 
     def _receivers(self, to: Audience | Iterable[Any] | None) -> Receivers:
         receivers = Receivers.of(self.session, self.accounts, to)

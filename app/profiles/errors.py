@@ -34,7 +34,9 @@ class PictureRefused(Invalid):
     fix = "Send another file. `errors` has the reason."
 
     def __init__(self, message: str) -> None:
-        super().__init__(faults=[Fault("", "avatar", message)])
+        super().__init__(
+            faults=[Fault("", "avatar", message, "invalid_format", {"expected": "picture"})]
+        )
 
 
 class PictureTooLarge(TooLarge):

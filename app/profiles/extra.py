@@ -2,6 +2,7 @@
 
 import orjson
 
+from ..core.coded_messages import CodedMessage
 from ..core.types import JsonObject, Values
 from ..core.web.fields import is_storable
 
@@ -11,18 +12,26 @@ MAX_BYTES = 16 * 1024
 # marshmallow's key for errors of the whole body.
 WHOLE = "_schema"
 
+NOT_STORABLE_VALUE = CodedMessage(
+    "Contains what cannot be stored.", "invalid_format", expected="text"
+)
+TOO_MANY_PROPERTIES = CodedMessage(
+    f"At most {MAX_PROPERTIES} additional properties are allowed.", "too_many", max=MAX_PROPERTIES
+)
+TOO_MANY_BYTES = CodedMessage(
+    f"Additional properties can have at most {MAX_BYTES // 1024} KiB.", "too_long", max=MAX_BYTES
+)
 
-def find_errors(extra: Values) -> dict[str, list[str]]:
+
+def find_errors(extra: Values) -> dict[str, list[CodedMessage]]:
     """Return the errors of additional properties by name."""
     faults = {
-        name: ["Contains what cannot be stored."]
-        for name, value in extra.items()
-        if not _is_storable(value)
+        name: [NOT_STORABLE_VALUE] for name, value in extra.items() if not _is_storable(value)
     }
     if len(extra) > MAX_PROPERTIES:
-        faults[WHOLE] = [f"At most {MAX_PROPERTIES} additional properties are allowed."]
+        faults[WHOLE] = [TOO_MANY_PROPERTIES]
     elif not faults and len(_encoded(extra)) > MAX_BYTES:
-        faults[WHOLE] = [f"Additional properties can have at most {MAX_BYTES // 1024} KiB."]
+        faults[WHOLE] = [TOO_MANY_BYTES]
     return faults
 
 

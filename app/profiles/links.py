@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from flask import current_app, request, url_for
 
+from ..core.coded_messages import CodedMessage
 from ..core.context import current_frontdesk
 from ..core.types import JsonObject
 
@@ -16,7 +17,7 @@ _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re
 
 PICTURE_ENDPOINT = "profiles.get_picture"
 
-NOT_A_URL = "Not an http or https URL."
+NOT_A_URL = CodedMessage("Not an http or https URL.", "invalid_format", expected="url")
 
 
 def is_web_url(text: str) -> bool:

@@ -17,6 +17,7 @@ from marshmallow import (
 )
 from werkzeug.datastructures import FileStorage
 
+from ..core.coded_messages import CodedMessage
 from ..core.context import current_frontdesk
 from ..core.types import JsonObject, Values
 from ..core.web.fields import AccountId, RequestSchema, Text, Timestamp, response_field
@@ -108,7 +109,7 @@ class UploadedFile(fields.Raw):
         self, value: object, attr: object, data: object, **kwargs: object
     ) -> IO[bytes]:
         if not isinstance(value, FileStorage):
-            raise self.make_error("invalid")
+            raise ValidationError(CodedMessage("Not a file.", "invalid_type", expected="file"))
         return value.stream
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import aliased
 
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
+from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
 from ..core.data_export import DataSubject, ExportReader
 from ..core.db.transaction import (
@@ -189,7 +190,9 @@ class Profiles:
     def _check_date_of_birth(self, fields: Values) -> None:
         birth = fields.get("date_of_birth")
         if birth is not None and birth > (self.clock.now() + _LATEST_BIRTH).date():
-            raise Invalid.about("date_of_birth", "Lies in the future.")
+            raise Invalid.about(
+                "date_of_birth", CodedMessage("Lies in the future.", "in_the_future")
+            )
 
 
 def _shares_workspace(viewer: AccountLike) -> ColumnElement[bool]:
@@ -213,7 +216,7 @@ def _checked_extra(extra: Values) -> JsonObject:
     if faults := find_errors(extra):
         raise Invalid(
             faults=[
-                Fault("", "" if name == WHOLE else name, message)
+                Fault.of("", "" if name == WHOLE else name, message)
                 for name, messages in faults.items()
                 for message in messages
             ]

@@ -11,6 +11,7 @@ from sqlalchemy.orm import aliased
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.clock import Clock
+from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
 from ..core.db.transaction import (
     AnySession,
@@ -32,6 +33,9 @@ from .slugs import suggest_slugs
 # A sign-in returns this many; `/workspaces` lists all of them in pages.
 MAX_AT_SIGN_IN = 100
 DAY = timedelta(days=1)
+NOT_THE_NAME = CodedMessage(
+    "Not the workspace's name.", "invalid_format", expected="workspace_name"
+)
 
 
 class LogoDeleter(NamedTuple):
@@ -234,7 +238,7 @@ class Workspaces:
             self.members.check_may_manage(owner, OWNER)
             workspace = session.get_one(Workspace, owner.workspace_id)
             if name is not None and name != workspace.name:
-                raise Invalid.about("name", "Not the workspace's name.")
+                raise Invalid.about("name", NOT_THE_NAME)
             report_action(
                 session, WORKSPACE_DELETED, account_id=owner.account_id, workspace_id=workspace.id
             )

@@ -5,6 +5,8 @@ import secrets
 import unicodedata
 from collections.abc import Iterator
 
+from ..core.coded_messages import CodedMessage
+
 CURRENT, DEFAULT = "current", "default"
 MIN_LENGTH, MAX_LENGTH = 2, 63
 
@@ -30,18 +32,26 @@ RESERVED = frozenset(
 PATTERN = rf"^[a-z0-9-]{{{MIN_LENGTH},{MAX_LENGTH}}}$"
 _SLUG = re.compile(PATTERN.strip("^$"), re.ASCII)
 _SUFFIX_LENGTH = 10
+NOT_A_SLUG = CodedMessage(
+    f"Use {MIN_LENGTH} to {MAX_LENGTH} lower-case letters, digits and hyphens.",
+    "invalid_format",
+    expected="slug",
+    min=MIN_LENGTH,
+    max=MAX_LENGTH,
+)
+SLUG_RESERVED = CodedMessage("This slug is reserved.", "reserved")
 
 
 def is_slug(text: str) -> bool:
     return _SLUG.fullmatch(text) is not None
 
 
-def slug_error(slug: str) -> str | None:
+def slug_error(slug: str) -> CodedMessage | None:
     """Return why this slug is not allowed, or None."""
     if not is_slug(slug):
-        return f"Use {MIN_LENGTH} to {MAX_LENGTH} lower-case letters, digits and hyphens."
+        return NOT_A_SLUG
     if slug in RESERVED:
-        return "This slug is reserved."
+        return SLUG_RESERVED
     return None
 
 

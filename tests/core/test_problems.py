@@ -118,8 +118,15 @@ def test_empty_body_lacks_required_fields(api: Api) -> None:
     answer = api.post("/tasks/", 422)
     assert_problem(answer, 422, "validation_error")
     assert answer.detail == "Validation error"
-    missing = "Missing data for required field."
-    assert answer.json["errors"] == [{"location": "json", "field": "title", "message": missing}]
+    assert answer.json["errors"] == [
+        {
+            "location": "json",
+            "field": "title",
+            "message": "Missing data for required field.",
+            "code": "required",
+            "params": {},
+        }
+    ]
 
 
 @pytest.mark.parametrize("kind", ["application/json", ""])

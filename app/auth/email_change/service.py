@@ -14,6 +14,7 @@ from ...accounts.addresses import read_new_email
 from ...accounts.errors import EmailTaken
 from ...accounts.models import PENDING, AccountLike
 from ...accounts.service import Accounts
+from ...core.coded_messages import UNCHANGED
 from ...core.context import BasicService, report_action
 from ...core.db.pruning import delete_in_batches, delete_rows
 from ...core.db.transaction import AnySession, after_commit, transaction
@@ -100,7 +101,7 @@ class EmailChanges(BasicService):
         """Email a proof to the new address, and a link to undo the change to the old address."""
         email = read_new_email(email)
         if email == caller.account.email:
-            raise Invalid.about("email", "Must be another one than before.")
+            raise Invalid.about("email", UNCHANGED)
         self.freshness.check(caller, password, ip_address, protects=True)
         may_mail = self.rules.check(caller.account.id, email)
         with transaction(self.session) as session:
@@ -151,7 +152,7 @@ class EmailChanges(BasicService):
     def _read_free(self, account: AccountLike, email: str) -> str:
         email = read_new_email(email)
         if email == account.email:
-            raise Invalid.about("email", "Must be another one than before.")
+            raise Invalid.about("email", UNCHANGED)
         holder = self.accounts.find(email)
         if holder is not None and holder.status != PENDING:
             raise EmailTaken

@@ -102,7 +102,7 @@ def _readable(email: str) -> str:
     try:
         return read_email(email)
     except InvalidEmail:
-        raise Invalid.about("email", InvalidEmail.detail) from None
+        raise Invalid.about("email", InvalidEmail.message) from None
 
 
 @dataclass(eq=False)

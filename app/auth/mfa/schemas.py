@@ -5,6 +5,7 @@ from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
+from ...core.coded_messages import exactly_one
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from ..examples import SIGNED_IN
 from ..proof_names import PASSKEY, RECOVERY_CODE, TOTP
@@ -67,8 +68,9 @@ class SecondStepForm(RequestSchema):
 
     @validates_schema(skip_on_field_errors=True)
     def require_one(self, data: Input, **kwargs: object) -> None:
-        if sum(name in data for name in FACTOR_FIELDS) != 1:
-            raise ValidationError("Send one of: otp, recovery_code, credential.", "otp")
+        message = "Send one of: otp, recovery_code, credential."
+        if fault := exactly_one(message, [name for name in FACTOR_FIELDS if name in data]):
+            raise ValidationError(fault, "otp")
 
 
 class AppBegin(RequestSchema):

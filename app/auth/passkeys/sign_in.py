@@ -9,6 +9,7 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.actions import Target
 from ...core.clock import Clock
+from ...core.coded_messages import CodedMessage
 from ...core.context import report_action
 from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import (
@@ -168,7 +169,10 @@ def step_up_by_passkey(proofs: PasskeyProofs) -> StepUpMethod:
             credential = schema_instance(AssertedCredential).load(given)
         except ValidationError:
             # The route exists without passkeys too, so its schema does not check credentials.
-            raise Invalid.about("credential", "Not the credential of a passkey.") from None
+            message = CodedMessage(
+                "Not the credential of a passkey.", "invalid_format", expected="credential"
+            )
+            raise Invalid.about("credential", message) from None
         proofs.check(credential, STEP_UP, caller.account.id)
         return PASSKEY
 

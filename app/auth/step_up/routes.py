@@ -6,6 +6,7 @@ from typing import NotRequired, TypedDict
 from marshmallow import ValidationError, fields, validates_schema
 
 from ...accounts.errors import TooManyHashes
+from ...core.coded_messages import REQUIRED, exactly_one
 from ...core.context import service
 from ...core.errors import Problem
 from ...core.types import JsonObject
@@ -62,10 +63,11 @@ class Reauthenticate(RequestSchema):
     @validates_schema
     def require_one_method(self, data: Input, **kwargs: object) -> None:
         given = [method for method in METHODS if method in data]
-        if len(given) != 1:
-            raise ValidationError(f"Exactly one of {', '.join(METHODS)} must be given.")
+        message = f"Exactly one of {', '.join(METHODS)} must be given."
+        if fault := exactly_one(message, given):
+            raise ValidationError(fault)
         if "code" in data and data.get("login_id") is None:
-            raise ValidationError("Missing data for required field.", "login_id")
+            raise ValidationError(REQUIRED, "login_id")
 
 
 @raises_found

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.coded_messages import CodedMessage
 from ...core.context import report_action
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import BadRequest, Invalid, Problem
@@ -27,6 +28,8 @@ from ..proof_names import PASSWORD, has_factor
 from ..sign_in.options import SignInOptions
 from ..sign_in.password import Login
 from ..sign_in.policy import SignInPolicy, SignInResult
+
+DISABLED = CodedMessage("This method is disabled.", "unknown_field")
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
@@ -137,7 +140,7 @@ class Reauthentication:
     def _checked(self, caller: Caller, method: str, given: Any, options: SignInOptions) -> str:
         check = self.by_password if method == PASSWORD else self.step_up.methods.get(method)
         if check is None:
-            raise Invalid.about(method, "This method is disabled.")
+            raise Invalid.about(method, DISABLED)
         self.login.failures.check(caller.account.email, options.ip_address)
         try:
             return check(caller, given, options)

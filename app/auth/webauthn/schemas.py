@@ -3,8 +3,9 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any, TypedDict
 
-from marshmallow import Schema, ValidationError, fields, post_load
+from marshmallow import Schema, ValidationError, fields, post_load, validate
 
+from ...core.coded_messages import CodedMessage
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, response_field
 from .relying_party import Assertion, Creation
 
@@ -14,6 +15,7 @@ CLIENT_DATA, AUTHENTICATOR_DATA, SIGNATURE, ATTESTATION = 4096, 4096, 1024, 1638
 MAX_TRANSPORTS = 16
 
 CREDENTIAL_TYPE = NamedEnum("CredentialType", ("public-key",))
+NOT_BASE64 = CodedMessage("Not valid base64url.", "invalid_format", expected="base64url")
 
 
 class Base64Url(Text):
@@ -34,11 +36,13 @@ class Base64Url(Text):
         try:
             decoded = urlsafe_b64decode(text + "=" * (-len(text) % 4))
         except ValueError:
-            raise ValidationError("Not valid base64url.") from None
+            raise ValidationError(NOT_BASE64) from None
         if len(decoded) > self.max_bytes:
-            raise ValidationError(f"Longer than {self.max_bytes} bytes.")
+            raise ValidationError(
+                CodedMessage(f"Longer than {self.max_bytes} bytes.", "too_long", max=self.max_bytes)
+            )
         if as_base64url(decoded) != text:
-            raise ValidationError("Not valid base64url.")
+            raise ValidationError(NOT_BASE64)
         return decoded
 
 
@@ -62,7 +66,7 @@ class CreationResponse(RequestSchema):
     )
     transports = fields.List(
         Text(max=32),
-        validate=lambda transports: len(transports) <= MAX_TRANSPORTS,
+        validate=validate.Length(max=MAX_TRANSPORTS),
         load_default=list,
         metadata={"description": "Transports of the authenticator, such as `internal`."},
     )

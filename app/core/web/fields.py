@@ -13,9 +13,11 @@ from uuid import UUID
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
 
+from ..coded_messages import BLANK, NOT_STORABLE, CodedMessage
 from ..context import current_frontdesk
 from ..db.account_ids import MAX_ID, UUID_PATTERN, IdKind, IntegerIds, StringIds, serialize_id
 from ..types import Values
+from .faults import prepare_field
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 # Unicode categories of invisible characters: white space, control and format characters.
@@ -101,9 +103,9 @@ class Text(Described, fields.String):
         if not isinstance(value, str):
             raise self.make_error("invalid")
         if not is_storable(text):
-            raise ValidationError("Contains characters that cannot be stored.")
+            raise ValidationError(NOT_STORABLE)
         if self.must_not_be_blank and text and not is_not_blank(text):
-            raise ValidationError("Must not be blank.")
+            raise ValidationError(BLANK)
         return text.strip() if self.strip else text
 
 
@@ -168,7 +170,11 @@ def field_for(kind: IdKind, *, received: bool, **options: Any) -> fields.Field[A
     return Uuid(**options)
 
 
-_cached_field = cache(field_for)
+@cache
+def _received_field(kind: IdKind) -> fields.Field[Any]:
+    field = field_for(kind, received=True)
+    prepare_field(field)
+    return field
 
 
 class AccountId(Described, fields.Field[Any]):
@@ -194,7 +200,7 @@ class AccountId(Described, fields.Field[Any]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
         kind = current_frontdesk.tables.account_ids
-        read = _cached_field(kind, received=True).deserialize(value, attr, data)
+        read = _received_field(kind).deserialize(value, attr, data)
         return kind.from_text(read)
 
 
@@ -249,7 +255,13 @@ class RequestSchema(Schema):
     @pre_load
     def check_names(self, data: object, **kwargs: object) -> object:
         if isinstance(data, Mapping) and not all(is_storable(str(name)) for name in data):
-            raise ValidationError("A property name contains characters that cannot be stored.")
+            raise ValidationError(
+                CodedMessage(
+                    "A property name contains characters that cannot be stored.",
+                    "invalid_format",
+                    expected="text",
+                )
+            )
         return data
 
 

@@ -16,8 +16,10 @@ from marshmallow import Schema, ValidationError, fields
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
+from ..coded_messages import CodedMessage
 from ..errors import BadRequest, Fault, Invalid, TooLarge, UnsupportedMediaType
 from ..types import JsonObject, Values
+from .faults import prepare_schema, read_faults
 from .operation import Params, Result, SchemaSource, ViewDecorator, operation, synchronous
 
 MAX_BODY = 1024 * 1024
@@ -73,11 +75,11 @@ def takes(*, max_body: int = MAX_BODY, **locations: SchemaSource) -> ViewDecorat
             request.max_content_length = max_body + 1
             faults: list[Fault] = []
             for location, source in locations.items():
-                schema = schema_for(source)
+                schema = prepare_schema(schema_for(source))
                 try:
                     kwargs[location] = schema.load(_read(location, schema))
                 except ValidationError as error:
-                    faults.extend(_faults_of(error, location))
+                    faults.extend(read_faults(error, location))
             if faults:
                 raise Invalid(faults=faults)
             try:
@@ -103,13 +105,9 @@ def takes(*, max_body: int = MAX_BODY, **locations: SchemaSource) -> ViewDecorat
 def load_body(schema: type[Schema], body: Values) -> Any:
     """Validate a body as `takes` does."""
     try:
-        return schema_instance(schema).load(body)
+        return prepare_schema(schema_instance(schema)).load(body)
     except ValidationError as error:
-        raise Invalid(faults=_faults_of(error, "json")) from None
-
-
-def _faults_of(error: ValidationError, location: str) -> list[Fault]:
-    return [Fault(location, *pair) for pair in _flatten(error.messages)]
+        raise Invalid(faults=read_faults(error, "json")) from None
 
 
 @contextmanager
@@ -185,7 +183,9 @@ def _read_json(schema: Schema) -> Any:
         if may_be_missing(schema):
             return {}
         # A missing body is an error, unlike an empty object.
-        raise ValidationError(schema.validate({}) or ["Send a JSON object."])
+        raise ValidationError(
+            schema.validate({}) or [CodedMessage("Send a JSON object.", "required")]
+        )
     if not (request.mimetype == "application/json" or request.mimetype.endswith("+json")):
         raise UnsupportedMediaType("Send the body as application/json")
     return read_json(body)
@@ -253,25 +253,12 @@ def _single(values: MultiDict[str, Any], schema: Schema) -> JsonObject:
         if isinstance(loaded.get(name), fields.List):
             result[name] = given
         elif len(given) > 1 and name in loaded:
-            repeated[name] = ["Given more than once."]
+            repeated[name] = [CodedMessage("Given more than once.", "repeated")]
         else:
             result[name] = given[0]
     if repeated:
         raise ValidationError(repeated)
     return result
-
-
-def _flatten(messages: object, path: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(messages, Mapping):
-        for name, inner in messages.items():
-            # Marshmallow's name for errors of the whole object.
-            own = "" if name == "_schema" else str(name)
-            yield from _flatten(inner, ".".join(part for part in (path, own) if part))
-    elif isinstance(messages, (list, tuple)):
-        for inner in messages:
-            yield from _flatten(inner, path)
-    else:
-        yield path, str(messages)
 
 
 _READERS: dict[str, Callable[[Schema], Any]] = {

@@ -4,6 +4,7 @@ from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from ...core.coded_messages import exactly_one
 from ...core.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from ...core.web.fields import (
     EnumField,
@@ -47,8 +48,9 @@ class InvitationCreate(RequestSchema):
 
     @validates_schema(skip_on_field_errors=True)
     def require_one_of_both(self, data: Input, **kwargs: object) -> None:
-        if ("email" in data) is ("emails" in data):
-            raise ValidationError("Send either email or emails.", "email")
+        given = [name for name in ("email", "emails") if name in data]
+        if fault := exactly_one("Send either email or emails.", given):
+            raise ValidationError(fault, "email")
 
 
 class InvitationPage(Page):

@@ -234,5 +234,5 @@ def _addresses(emails: Mapping[str, str]) -> Sequence[str]:
         try:
             found[read_email(text.strip())] = None
         except InvalidEmail:
-            raise Invalid.about(field, InvalidEmail.detail) from None
+            raise Invalid.about(field, InvalidEmail.message) from None
     return list(found)

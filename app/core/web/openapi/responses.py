@@ -102,6 +102,15 @@ class FaultRead(Schema):
         "Why the value is invalid.",
         metadata={"example": "Missing data for required field."},
     )
+    code = response_field(
+        fields.String, "Stable code of the error for programs.", metadata={"example": "required"}
+    )
+    params = response_field(
+        fields.Dict,
+        "Values for the text of the error, such as `min` and `max`; empty for most codes.",
+        keys=fields.String(),
+        metadata={"example": {}},
+    )
 
 
 class ProblemRead(Schema):
