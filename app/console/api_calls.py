@@ -64,9 +64,12 @@ class ApiCall:
         return _call(self.view, from_form, {**self.path, **arguments})
 
 
-def get_from_api(view: View, *, query: Values | None = None, **path: object) -> Any:
-    """Return what a GET route of the API shows: a dictionary, a list, or a `Slice` of a list."""
-    return _call(view, lambda _location, _schema: query or {}, path)
+def get_from_api(
+    view: View, *, json: Values | None = None, query: Values | None = None, **path: object
+) -> Any:
+    """Return what a view of the API shows: a dictionary, a list, or a `Slice` of a list."""
+    data = {"json": json or {}, "query": query or {}}
+    return _call(view, lambda location, _schema: data[location], path)
 
 
 def console_form(

@@ -189,10 +189,12 @@ def related_data(account: AccountLike) -> JsonObject:
     account_id = account.id
     found: JsonObject = {
         "profile": _profile(account_id),
-        "sessions": _list(sessions_api.list_account_sessions, account_id, LIST_LIMIT),
+        "sessions": get_from_api(
+            sessions_api.list_account_sessions, query={"limit": LIST_LIMIT}, account_id=account_id
+        ),
         "memberships": service(AccountView).memberships(account_id, offset=0, limit=LIST_LIMIT),
-        "events": _list(administration_api.list_account_events, account_id, EVENTS_SHOWN),
-        "deliveries": _list(administration_api.list_account_deliveries, account_id, EVENTS_SHOWN),
+        "events": _newest(administration_api.list_account_events, account_id),
+        "deliveries": _newest(administration_api.list_account_deliveries, account_id),
         "locked_minutes": _locked_minutes(account.email),
         "notes": service(AccountNotes).list(account_id),
         "identities": [],
@@ -218,11 +220,9 @@ def _profile(account_id: AccountKey) -> Profile | None:
     return found
 
 
-def _list(view: View, account_id: AccountKey, limit: int) -> Sequence[JsonObject]:
-    found: Slice | list[JsonObject] = get_from_api(
-        view, query={"limit": limit}, account_id=account_id
-    )
-    return found.rows if isinstance(found, Slice) else found
+def _newest(view: View, account_id: AccountKey) -> Sequence[JsonObject]:
+    found: Slice = get_from_api(view, query={"limit": EVENTS_SHOWN}, account_id=account_id)
+    return found.rows
 
 
 def _factors(account_id: AccountKey) -> Sequence[Any]:

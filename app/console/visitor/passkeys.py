@@ -8,7 +8,7 @@ from flask import request
 from ...auth.passkeys import routes as passkeys_api
 from ...core.errors import Problem
 from ...core.web.operation import View
-from ..api_calls import ApiCall
+from ..api_calls import get_from_api
 
 
 def options_to_sign_in(mfa_token: str | None = None) -> str:
@@ -31,7 +31,7 @@ def _options(view: View, mfa_token: str | None) -> str:
     Without options, such as with an expired token, the page offers the other methods.
     """
     try:
-        options = ApiCall(view, {})(json={} if mfa_token is None else {"mfa_token": mfa_token})
+        options = get_from_api(view, json={} if mfa_token is None else {"mfa_token": mfa_token})
     except Problem:
         return ""
     return orjson.dumps(options).decode()

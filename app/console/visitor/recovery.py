@@ -8,7 +8,7 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk
 from ...core.errors import Problem
 from ...core.web.operation import anyone, hidden
-from ..api_calls import ApiCall, console_form
+from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
 from ..texts import _
@@ -58,7 +58,7 @@ def _is_valid(token: str) -> bool:
     if not token:
         return False
     try:
-        ApiCall(auth_api.verify_token, {})(json={"token": token})
+        get_from_api(auth_api.verify_token, json={"token": token})
     except InvalidProof:
         return False
     except Problem as problem:
