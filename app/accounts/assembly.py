@@ -1,6 +1,6 @@
 import logging
 
-from ..core.context import Context
+from ..core.context import Context, DoctorChecks
 from ..core.data_export import DataExporter
 from ..core.web.operation import PathVariable
 from .breaches import Breaches
@@ -48,7 +48,11 @@ def assemble(context: Context) -> None:
     context.add(accounts)
     context.add(Details(context.session, accounts))
     context.add(AccountNotes(context.session, model, context.clock))
-    context.contribute(DataExporter(export_notes), PathVariable("account_id", "ID of the account."))
+    context.contribute(
+        DataExporter(export_notes),
+        DoctorChecks(f"{__package__}.doctor"),
+        PathVariable("account_id", "ID of the account."),
+    )
     context.add(
         AccountFinder(
             context.session, model, context.tables.account_ids, context.contributions(NameSource)

@@ -11,7 +11,7 @@ from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.sign_out import SignOut
-from ..core.context import Context
+from ..core.context import Context, DoctorChecks
 from ..core.types import AccountKey
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..registration.verification import Verification
@@ -29,6 +29,7 @@ def assemble(context: Context) -> None:
     """Add the services when this blueprint or the console is mounted first."""
     if context.has(AccountView):
         return
+    context.contribute(DoctorChecks(f"{__package__}.doctor"))
     accounts, recovery = context.get(Accounts), context.get(Recovery)
     view = AccountView(
         accounts, context.get(ReceivedDeliveries), context.get(Workspaces), context.get(Records)

@@ -8,7 +8,7 @@ from ..accounts.actions import EMAIL_CHANGED
 from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
-from ..core.context import Context, Pruner
+from ..core.context import Context, DoctorChecks, Pruner
 from ..core.data_export import DataExporter
 from ..core.extras import missing_extra
 from ..core.web.operation import RequestHeader
@@ -62,6 +62,7 @@ def assemble(context: Context) -> None:
         context.contribute(Pruner("second_factors", lambda: 0))
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, auth)
+        context.contribute(DoctorChecks(f"{__package__}.idp.doctor"))
     else:
         context.mark_unavailable(IdpDisabled, IdpSignIn)
 

@@ -1,5 +1,5 @@
 from ..accounts.service import Accounts
-from ..core.context import Context, Pruner
+from ..core.context import Context, DoctorChecks, Pruner
 from ..core.data_export import DataExporter
 from ..core.queue import LeasedQueue
 from ..delivery.outbox.enqueue import Outbox
@@ -29,4 +29,8 @@ def assemble(context: Context) -> None:
     context.add(Segments(session, clock, ids))
     drafts = SavedDrafts(session, clock, context.settings.of(NotificationsSettings).KEEP_DAYS)
     context.add(drafts)
-    context.contribute(DataExporter(export_drafts), Pruner("drafts", drafts.prune))
+    context.contribute(
+        DataExporter(export_drafts),
+        DoctorChecks(f"{__package__}.doctor"),
+        Pruner("drafts", drafts.prune),
+    )

@@ -8,9 +8,9 @@ from ..auth.mfa.reencryption import Reencryption
 from ..console.first_run.first_root import FirstRoot, RootExists
 from ..core.context import Pruner, current_frontdesk, find_context, service
 from ..core.db.search_indexes import create_search_indexes
+from ..core.doctor import Finding
 from ..core.keystore import DatabaseKeystore
-from ..doctor.checks import CHECKS, findings
-from ..doctor.findings import Finding
+from ..doctor.checks import find_problems
 from .commands import CommandGroup
 from .groups import HELP
 from .terminal import json_option, print_record, print_text, progress
@@ -30,7 +30,7 @@ def doctor() -> None:
       flask frontdesk doctor
       flask frontdesk doctor --json
     """
-    found = findings(CHECKS)
+    found = find_problems()
     errors = [finding for finding in found if finding.level == "fault"]
     lines = [f"{_level(finding):8}{finding.check}: {finding.message}" for finding in found]
     total = f"{_count(len(errors), 'error')}, {_count(len(found) - len(errors), 'warning')}"

@@ -108,6 +108,13 @@ class Pruner(NamedTuple):
     prune: Callable[[], int]
 
 
+class DoctorChecks(NamedTuple):
+    """The checks of a feature for `flask frontdesk doctor`."""
+
+    # The name of a module with a sequence of `Check`s, `CHECKS`, imported when the doctor runs.
+    module: str
+
+
 class WhenServing(NamedTuple):
     """Called when a server's worker process starts to serve."""
 

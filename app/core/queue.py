@@ -20,6 +20,8 @@ from .types import AccountModel
 # With 5 s between the sweeps of Celery workers and a busy machine, the rows of a dead worker are
 # claimed again within 30 seconds.
 LEASE = timedelta(seconds=20)
+# A job that is due for longer has no worker.
+LONGEST_WAIT = timedelta(minutes=5)
 
 
 class Claim(NamedTuple):

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from werkzeug.local import LocalProxy
 
 from ..core.config.environment import SettingsError
-from ..core.context import Context, WhenServing
+from ..core.context import Context, DoctorChecks, WhenServing
 from ..core.data_export import DataExporter
 from ..core.extras import missing_extra
 from ..core.types import AccountModel
@@ -39,6 +39,7 @@ def assemble(context: Context) -> None:
     # Compared with None, because an empty outbox of tests is false.
     if one_off_mail is None:
         one_off_mail = BackgroundMail(mailer, context.clock.now)
+    context.contribute(DoctorChecks(f"{__package__}.doctor"))
     context.add(mailer, Mailer)
     core, brand = context.settings.core, context.settings.of(BrandSettings)
     context.add(Templates(context.app, core, brand, partial(_find_locale, context)))

@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 from flask import current_app
 
 from ..core.context import current_frontdesk
-from .delivery import LOOPBACK
-from .findings import Finding, run_within
+from ..core.doctor import LOOPBACK, Finding, run_within
 
 RESOLVE_SECONDS = 4.0
 

@@ -1,22 +1,23 @@
-"""Checks of the database: connection, writes, clock and indexes."""
+"""Checks of the database: connection, writes, clock, pooler and migrations."""
 
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 
-import sqlalchemy
 from flask import current_app
-from sqlalchemy import Connection, Engine, func, inspect, select
+from sqlalchemy import URL, Engine, func, inspect, make_url, select
 
-from ..accounts.search import MAX_SCANNED
 from ..core.context import current_frontdesk
 from ..core.db.probe import check_write
-from ..core.db.search_indexes import has_trigram_index
+from ..core.db.revisions import ReplacedRevision, missing_columns, pending_migrations
+from ..core.doctor import Finding
 from ..core.errors import Unavailable
-from .findings import Finding, name_database
+from ..core.process.folders import migrations_folder
 
 # The largest difference between clocks that does not matter for tokens, codes and sessions.
 CLOCK_SECONDS = 5.0
+# The parts of a URL's query that say where the database is. Others can be passwords.
+_PLACES = ("host", "port", "dbname")
 
 
 def check_database() -> Iterator[Finding]:
@@ -68,53 +69,54 @@ def check_clock() -> Iterator[Finding]:
             yield Finding("clock", "fault", text)
 
 
-def check_email_index() -> Iterator[Finding]:
-    """Sign-in reads `lower(email)` if the application stores email addresses in mixed case."""
-    context = current_frontdesk
-    model, accounts = context.tables.account_model, context.tables.accounts
-    if model is None or accounts is None or context.owns_application:
-        return
+def check_pooler() -> Iterator[Finding]:
     engine = _engine()
-    if "lower(" not in str(select(model.email).compile(engine)).lower():
+    if engine.dialect.name != "postgresql":
         return
-    with engine.connect() as connection:
-        if any("lower(" in index.lower() for index in _indexes(connection, accounts.name)):
+    from ..core.db import pooler  # loads the driver
+
+    if problem := pooler.prepared_problem(engine):
+        yield Finding("pooler", "fault", f"{problem}.")
+    url = current_frontdesk.settings.core.DATABASE_DIRECT_URL
+    direct = make_url(url.get_secret_value()) if url else None
+    if direct is not None and (hosts := pooler.unreachable_hosts(engine, direct)):
+        text = (
+            f"The database at {hosts} cannot be reached with CORE__DATABASE_DIRECT_URL, so"
+            " migrations fail. Check the URL, and that the database runs."
+        )
+        yield Finding("pooler", "fault", text)
+    elif pooler.shares_sessions(engine, direct):
+        yield Finding("pooler", "fault", f"{pooler.TRANSACTION_MODE}.")
+
+
+def check_migrations() -> Iterator[Finding]:
+    context = current_frontdesk
+    is_service = context.owns_application
+    with _engine().connect() as connection:
+        try:
+            pending = pending_migrations(connection, migrations_folder(), is_service=is_service)
+        except ReplacedRevision as error:
+            yield Finding("migrations", "fault", str(error))
             return
-    yield Finding(
-        "accounts",
-        "warning",
-        f"The table {accounts.fullname} has no index on lower(email), so every sign-in reads the"
-        f" whole table. Create the index: CREATE UNIQUE INDEX ix_{accounts.name}_lower_email ON"
-        f" {accounts.fullname} (lower(email))",
-    )
+        if pending:
+            command = "flask db upgrade" if is_service else "flask db upgrade heads"
+            text = f"Migrations are pending: {', '.join(pending)}. Run `{command}`."
+            yield Finding("migrations", "fault", text)
+            return
+        if missing := missing_columns(connection, context.metadata, context.tables.accounts):
+            # Frontdesk's migrations add no column to an application's accounts table.
+            yield Finding(
+                "migrations",
+                "fault",
+                f"The database lacks {', '.join(missing)}. Run `flask db migrate` and"
+                " `flask db upgrade`, or create the columns and tables yourself.",
+            )
 
 
-def check_search_index() -> Iterator[Finding]:
-    """Without a trigram index, the search finds only starts among many accounts."""
-    context, engine = current_frontdesk, _engine()
-    model = context.tables.account_model
-    if model is None or engine.dialect.name != "postgresql":
-        return
-    if not inspect(engine).has_table(model.__table__.name, schema=model.__table__.schema):
-        return  # The check of the migrations reports the missing table.
-    one_more = select(model.id).offset(MAX_SCANNED).limit(1)
-    if context.session.scalar(one_more) is None or has_trigram_index(context.session, model):
-        return
-    yield Finding(
-        "search",
-        "warning",
-        "The accounts have no trigram index, so a search finds only the start of a name, email"
-        " address or phone number. Run `flask frontdesk index-search` as a database user who may"
-        " create the extension pg_trgm and indexes.",
-    )
-
-
-def _indexes(connection: Connection, table: str) -> list[str]:
-    """Return the SQL definitions of a table's indexes."""
-    sql = "SELECT indexdef FROM pg_indexes WHERE tablename = :table"
-    if connection.dialect.name == "sqlite":
-        sql = "SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = :table"
-    return [index for index in connection.scalars(sqlalchemy.text(sql), {"table": table}) if index]
+def name_database(url: URL) -> str:
+    """Return the URL without its passwords, also without those of its query."""
+    places = {name: value for name, value in url.query.items() if name in _PLACES}
+    return url.set(query=places).render_as_string(hide_password=True)
 
 
 def _engine() -> Engine:

@@ -10,7 +10,7 @@ from ..core.db.partitioning.layouts import default_partition, upcoming_months
 from ..core.db.partitioning.live_table import LiveTable, find_table
 from ..core.db.partitioning.months import missing_months
 from ..core.db.partitioning.names import EVENTS, INBOX, work_tables
-from .findings import Finding
+from ..core.doctor import Finding
 
 # From this size on, vacuum and the indexes of one table become slow.
 MAX_INBOX_ROWS = 100_000_000

@@ -8,8 +8,9 @@ from sqlalchemy.exc import DBAPIError
 
 from ..core.context import current_frontdesk
 from ..core.db.base import engine_options
+from ..core.doctor import Finding
 from ..core.keystore import MemoryKeystore
-from .findings import Finding, name_database
+from .databases import name_database
 
 _CLUSTER = text("SELECT system_identifier FROM pg_control_system()")
 

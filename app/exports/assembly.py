@@ -9,7 +9,7 @@ from ..accounts.actions import DELETED
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.settings import AuthSettings
-from ..core.context import Context, Pruner
+from ..core.context import Context, DoctorChecks, Pruner
 from ..core.data_export import DataExporter
 from ..core.web.operation import PathVariable
 from ..delivery.mail.one_off import OwnerMail
@@ -47,6 +47,7 @@ def assemble(context: Context) -> None:
 
     context.actions.on(DELETED.name, erase)
     context.contribute(
+        DoctorChecks(f"{__package__}.doctor"),
         Pruner("exports", lambda: exports.prune() if "exports" in context.mounted.names else 0),
         PathVariable("export_id", "ID of the data export."),
     )

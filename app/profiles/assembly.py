@@ -9,7 +9,7 @@ from ..accounts.search import NameSource
 from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
-from ..core.context import Context, Pruner, current_frontdesk, service
+from ..core.context import Context, DoctorChecks, Pruner, current_frontdesk, service
 from ..core.data_export import DataExporter
 from ..core.db.search_indexes import SearchedNames
 from ..core.extras import missing_extra
@@ -43,6 +43,7 @@ def assemble(context: Context) -> None:
     context.add(avatars)
     context.add(WorkspaceLogos(context.get(Workspaces), avatars))
     context.contribute(
+        DoctorChecks(f"{__package__}.doctor"),
         LogoDeleter(files.delete),
         DataExporter(partial(export_logos, files)),
         NameSource(partial(searched_names, context, visibility)),

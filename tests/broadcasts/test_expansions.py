@@ -266,7 +266,7 @@ def test_waiting_expansion_shows_in_metrics_and_in_the_age_of_the_queue(
     age = next(line for line in found.splitlines() if line.startswith("frontdesk_queue_age"))
     assert float(age.split()[1]) == pytest.approx(600, abs=30)
     doctor = app.test_cli_runner().invoke(args=["frontdesk", "doctor"]).output
-    assert "The oldest delivery or broadcast has waited for 10 minutes" in doctor
+    assert "The oldest broadcast has waited for 10 minutes" in doctor
 
 
 def metrics(app: Flask) -> str:

@@ -10,12 +10,14 @@ import pytest
 from flask import Flask
 
 from app.blueprints import auth
+from app.core.context import DoctorChecks
 from app.testing.client import Api
 
 from ..auth.test_login import listen_to, log_in
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.backends import free_port
 from ..rigs.hosts import host_with, settings_with_active
+from ..rigs.servers import ROOT
 from ..rigs.smtp import smtp_sink
 
 
@@ -188,6 +190,20 @@ def sound() -> Iterator[Given]:
 
 def test_doctor_finds_nothing_in_a_correct_configuration(make_app: MakeApp, sound: Given) -> None:
     assert doctor(make_app(**sound), 0) == {"fault": [], "warning": []}
+
+
+def test_doctor_has_the_checks_of_all_features(make_app: MakeApp) -> None:
+    app = make_app(
+        AUTH__MFA="optional",
+        AUTH__PASSKEYS="on",
+        AUTH__ENABLE_IDP_OAUTH="true",
+        IDP_METADATA_URL="http://provider.invalid/",
+        IDP_OAUTH_CLIENT_ID="frontdesk",
+        IDP_REDIRECT_URI="https://app.example.com/signed-in",
+    )
+    contributed = {each.module for each in app.extensions["frontdesk"].contributions(DoctorChecks)}
+    modules = {path.relative_to(ROOT).with_suffix("") for path in (ROOT / "app").rglob("doctor.py")}
+    assert contributed == {".".join(module.parts) for module in modules} - {"app.core.doctor"}
 
 
 _EXAMPLE_COM = {"AUTH__WEBAUTHN_RP_ID": "example.com"}

@@ -13,8 +13,8 @@ from sqlalchemy.engine import make_url
 
 from app import Frontdesk, create_app
 from app.core.config.environment import load
+from app.delivery import doctor as doctor_delivery
 from app.delivery.mail.smtp_connection import Timeouts
-from app.doctor import delivery as doctor_delivery
 from config import Settings
 
 from ..rigs.backends import AMQP, free_port, rabbitmq_queue, redis_server, wait_for_port

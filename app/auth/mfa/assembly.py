@@ -5,7 +5,7 @@ from ...accounts.actions import EMAIL_CHANGED
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts, Reclaimer
 from ...core.config.environment import SettingsError
-from ...core.context import Context, Pruner
+from ...core.context import Context, DoctorChecks, Pruner
 from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
@@ -78,6 +78,7 @@ def assemble_authenticators(context: Context) -> None:
     ):
         context.add(service)
     context.contribute(
+        DoctorChecks(f"{__package__}.doctor"),
         Pruner("second_factors", lambda: authenticators.prune() + devices.prune()),
         PathVariable("authenticator_id", "ID of the MFA method."),
         PathVariable("device_id", "ID of the trusted device."),

@@ -1,5 +1,5 @@
 from ...accounts.service import Accounts
-from ...core.context import Context
+from ...core.context import Context, DoctorChecks
 from ...delivery.mail.brand import BrandSettings
 from ..errors import PasskeyRefused
 from ..features import PasskeyFeature
@@ -26,6 +26,7 @@ def assemble_proofs(context: Context) -> None:
     challenges = Challenges(keys, context.keystore, context.clock)
     notices = context.get(FactorNotices)
     proofs = PasskeyProofs(session, accounts, passkeys, challenges, party, notices, context.clock)
+    context.contribute(DoctorChecks(f"{__package__}.doctor"))
     for service in (party, passkeys, challenges, proofs):
         context.add(service)
     step_up = StepUp({"credential": step_up_by_passkey(proofs)}, (PasskeyRefused,))

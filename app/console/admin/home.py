@@ -8,10 +8,11 @@ from flask import Response
 from ...accounts.service import Accounts
 from ...administration.search import estimate
 from ...core.context import current_frontdesk, service
+from ...core.queue import LONGEST_WAIT
 from ...core.web.fields import RequestSchema
 from ...core.web.request_data import takes
 from ...delivery.outbox.statistics import count_backlog, count_failures
-from ...doctor.checks import LONGEST_WAIT, QUICK, findings
+from ...doctor.checks import find_problems_quickly, title
 from ..pages import render_page
 from .figures import Figures
 from .filters import admins_only
@@ -42,7 +43,8 @@ def admin_home_page(query: OverviewQuery.Input) -> Response:
         age_minutes=int(age.total_seconds() // 60),
         is_late=age > LONGEST_WAIT,
         reasons=count_failures(session, now - _DAY),
-        findings=sorted(findings(QUICK), key=lambda each: each.level != "fault"),
+        findings=sorted(find_problems_quickly(), key=lambda each: each.level != "fault"),
+        title=title,
         accounts=estimate(session, service(Accounts).model),
         period=period,
         periods=period_links(".admin_home_page", period.name),

@@ -1,20 +1,30 @@
-"""Checks of the mail server and of the message broker."""
+"""Checks of mail server, brand, SMS, message broker and queue."""
 
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 
 from flask import current_app
+from sqlalchemy import inspect
 
-from ..core.context import current_frontdesk
-from ..delivery.errors import DeliveryError
-from ..delivery.mail.settings import MailSettings
-from ..delivery.mail.smtp import SmtpMailer
-from ..delivery.mail.smtp_connection import Timeouts
-from ..delivery.worker.celery import CeleryEngine, has_worker
-from ..delivery.worker.engine import Engine
-from .findings import Finding, run_within
+from ..core.context import current_frontdesk, service
+from ..core.doctor import LOOPBACK, Check, Finding, find_exposed_folder, run_within
+from ..core.extras import missing_extra
+from ..core.queue import LONGEST_WAIT
+from .errors import DeliveryError
+from .mail.base import Mailer
+from .mail.mailer import FolderMailer
+from .mail.settings import MailSettings
+from .mail.smtp import SmtpMailer
+from .mail.smtp_connection import Timeouts
+from .mail.templates import Templates
+from .outbox.enqueue import Outbox, oldest_pending
+from .outbox.models import Delivery
+from .worker.celery import CeleryEngine, has_worker
+from .worker.engine import Engine
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# The minimum of WCAG for text of this size.
+MIN_CONTRAST = 4.5
 # A server that runs responds within these times, and an operator can wait for them.
 TIMEOUTS = Timeouts(connect=4.0, command=4.0, accept=4.0)
 TOTAL_SECONDS = 8.0
@@ -147,3 +157,60 @@ def _broker_problem(error: BaseException | None) -> str:
                 return _BROKER_PROBLEMS[kind.__name__]
         error = error.__cause__ or error.__context__
     return f"cannot be used ({first})"
+
+
+def check_sms() -> Iterator[Finding]:
+    names = ("SMS_ACCOUNT_SID", "SMS_AUTH_TOKEN", "SMS_PHONE_NUMBER")
+    missing = [name for name in names if not current_frontdesk.settings.top_level(name)]
+    if missing:
+        text = f"No SMS can be sent. To send SMS, set {', '.join(missing)}."
+        yield Finding("sms", "warning", text)
+    elif command := missing_extra("sms"):
+        text = f"SMS is configured, and its extra is not installed. Run `{command}`."
+        yield Finding("sms", "fault", text)
+
+
+def check_brand() -> Iterator[Finding]:
+    contrast = service(Templates).brand.contrast
+    if contrast < MIN_CONTRAST:
+        text = (
+            f"The text of buttons in emails has a contrast of {contrast:.1f}, and readable text has"
+            f" at least {MIN_CONTRAST}. Leave BRAND__TEXT_COLOR empty, or set another BRAND__COLOR."
+        )
+        yield Finding("brand", "warning", text)
+
+
+def check_outbox_folder() -> Iterator[Finding]:
+    mailer = current_frontdesk.services.get(Mailer)
+    if isinstance(mailer, FolderMailer):
+        yield from find_exposed_folder(mailer.folder)
+
+
+def find_lag(noun: str, since: datetime | None) -> Iterator[Finding]:
+    """Find a delivery or a broadcast that waits too long."""
+    if since is None or (age := current_frontdesk.clock.now() - since) <= LONGEST_WAIT:
+        return
+    minutes = int(age.total_seconds() // 60)
+    text = (
+        f"The oldest {noun} has waited for {minutes} minutes. Check that a worker runs and that"
+        " the mail server responds; `flask notifications status` shows the queue."
+    )
+    yield Finding("worker_lag", "fault", text)
+
+
+def check_delivery_lag() -> Iterator[Finding]:
+    context = current_frontdesk
+    # The check of the migrations reports a missing table.
+    if Outbox in context.services and inspect(context.db.engine).has_table(Delivery.__tablename__):
+        yield from find_lag("delivery", oldest_pending(context.session))
+
+
+CHECKS = (
+    Check(check_mail_settings),
+    Check(check_brand),
+    Check(check_sms),
+    Check(check_outbox_folder),
+    Check(check_delivery_lag, "database"),
+    Check(check_mail_server, "servers"),
+    Check(check_broker, "servers"),
+)
