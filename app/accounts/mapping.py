@@ -7,7 +7,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.hybrid import hybrid_property
 
 from ..core.types import AccountModel
-from .models import DELETING, PENDING, SUSPENDED, AccountLike, queried_attributes
+from .models import DELETING, PENDING, REQUIRED, SUSPENDED, queried_attributes
 
 _MOMENT = "Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)"
 # Columns that an older application may have under another name or of another type.
@@ -23,7 +23,7 @@ _NEW = {
 
 def how_to_map(model: AccountModel) -> str | None:
     """Return a sentence about missing columns, with the lines to add, or None."""
-    lacking = [name for name in AccountLike.__annotations__ if not hasattr(model, name)]
+    lacking = [name for name in REQUIRED if not hasattr(model, name)]
     if lacking:
         lines = [_NEW.get(name) or _AS_ANOTHER.format(name=name) for name in lacking]
         return (

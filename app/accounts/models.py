@@ -5,7 +5,7 @@ from sqlalchemy import ColumnElement, String, and_, false, inspect, text
 from sqlalchemy.orm import Mapped, mapped_column, validates
 
 from ..core.db.base import Id, UtcDateTime, timestamp_literal
-from ..core.types import AccountModel
+from ..core.types import AccountKey, AccountModel
 from .addresses import fold
 
 ROLES = ("root", "admin", "user")
@@ -26,18 +26,22 @@ REASON_LENGTH = 500
 class AccountLike(Protocol):
     """The columns that Frontdesk requires of an account. `last_login_date` is optional."""
 
-    id: Any
-    email: Any
-    password_hash: Any
-    status: Any
-    role: Any
-    phone: Any
-    current_workspace_id: Any
-    created_at: Any
-    tokens_valid_from: Any
-    logged_out_at: Any
+    # Read only, so that a model may have one of the types.
+    @property
+    def id(self) -> AccountKey: ...
+
+    email: str
+    password_hash: str | None
+    status: str
+    role: str
+    phone: str | None
+    current_workspace_id: int | None
+    created_at: datetime
+    tokens_valid_from: datetime | None
+    logged_out_at: datetime | None
 
 
+REQUIRED = ("id", *AccountLike.__annotations__)
 # Columns that an application's account model may leave out.
 _OPTIONAL_MOMENTS = ("last_login_date", "email_unverified_since", "suspended_until")
 OPTIONAL = (*_OPTIONAL_MOMENTS, "locale", "time_zone")
@@ -47,7 +51,7 @@ MOMENTS = (*_OPTIONAL_MOMENTS, "created_at", "tokens_valid_from", "logged_out_at
 def queried_attributes(model: AccountModel) -> list[str]:
     """Return the names of the columns that Frontdesk reads from this model."""
     there = [name for name in OPTIONAL if getattr(model, name, None) is not None]
-    return [*AccountLike.__annotations__, *there]
+    return [*REQUIRED, *there]
 
 
 def is_mapped(model: object) -> bool:

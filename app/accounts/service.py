@@ -49,7 +49,7 @@ class SignInState(NamedTuple):
 
 
 def state_of(account: AccountLike) -> SignInState:
-    moment: datetime | None = account.tokens_valid_from
+    moment = account.tokens_valid_from
     if moment is not None and moment.tzinfo is None:
         # An application's own column may store no offset.
         moment = moment.replace(tzinfo=UTC)
@@ -139,7 +139,7 @@ class Accounts(Generic[A]):
         found: A | None = load_locked(self.session, self.model, account_id)
         return found
 
-    def is_active(self, account: AccountLike) -> bool:
+    def is_active(self, account: A) -> bool:
         """Return whether an account can sign in.
 
         Args:
@@ -153,7 +153,8 @@ class Accounts(Generic[A]):
             if not frontdesk.accounts.is_active(account):
                 abort(403)
         """
-        return account.status in self.active_statuses or is_over(account, self.clock.now())
+        stored = cast(AccountLike, account)
+        return stored.status in self.active_statuses or is_over(stored, self.clock.now())
 
     def is_active_row(self) -> ColumnElement[bool]:
         """Return the condition of `is_active` for a query."""
@@ -200,7 +201,7 @@ class Accounts(Generic[A]):
         another person may have set them up. `since` keeps credentials from before that time, when
         the owner controlled the account."""
         account.password_hash = None
-        self.end_tokens(account)
+        self._end_tokens(account)
         for reclaimer in self.reclaimers:
             reclaimer.remove(self.session, account, since)
         report_action(self.session, PASSWORD_REMOVED, account_id=account.id)
@@ -348,10 +349,10 @@ class Accounts(Generic[A]):
             has_new_email = email is not None and read_email(email) != stored.email
             if email is not None and has_new_email:
                 stored.email = read_email(email)
-                self.end_tokens(stored)
+                self._end_tokens(stored)
             if password_hash is not None:
                 stored.password_hash = password_hash
-                self.end_tokens(stored)
+                self._end_tokens(stored)
             if role is not None:
                 stored.role = role
             if status is not None:
@@ -367,7 +368,7 @@ class Accounts(Generic[A]):
         account.status = status
         set_suspension(account, suspension)
         if self.revokes_tokens_of_inactive and status not in self.active_statuses:
-            self.end_tokens(account)
+            self._end_tokens(account)
 
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
         """Record the former and the new role and status, and only the names of other fields."""
@@ -397,7 +398,7 @@ class Accounts(Generic[A]):
             report_action(session, ACCOUNT_DELETED, stored, account_id=stored.id)
             session.execute(delete(self.model).where(self.model.id == stored.id))
 
-    def end_tokens(self, account: AccountLike) -> None:
+    def end_tokens(self, account: A) -> None:
         """Revoke all tokens and sessions of an account for good.
 
         Args:
@@ -409,6 +410,9 @@ class Accounts(Generic[A]):
             with frontdesk.transaction():
                 frontdesk.accounts.end_tokens(account)
         """
+        self._end_tokens(cast(AccountLike, account))
+
+    def _end_tokens(self, account: AccountLike) -> None:
         lock_loaded(self.session, account)
         account.tokens_valid_from = self.clock.now()
         # Application code that changes the object may sign the account in afterwards.

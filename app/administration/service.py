@@ -167,7 +167,7 @@ class Administration:
     def _lock(self, actor: AccountLike, account_id: AccountKey, *roles: str) -> AccountLike:
         """Lock an account until the end of the transaction, and return it as stored."""
         model = self.accounts.model
-        account: AccountLike | None = self.accounts.lock(account_id)
+        account = self.accounts.lock(account_id)
         if account is None:
             raise AccountNotFound
         if account.id != actor.id:

@@ -114,7 +114,7 @@ def lock_caller(accounts: Accounts, caller: Caller) -> AccountLike:
     """Return the caller's account, read again and locked until the end of the transaction.
     Raise InvalidCredentials if its tokens were revoked after this request was authenticated."""
     own = caller.account
-    found: AccountLike | None = accounts.lock(own.id)
+    found = accounts.lock(own.id)
     if (
         found is None
         or state_of(found).tokens_valid_from != state_of(own).tokens_valid_from

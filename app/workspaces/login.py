@@ -4,6 +4,8 @@
 these itself, or calls them in its hooks.
 """
 
+from typing import cast
+
 from ..accounts.models import AccountLike
 from ..core.context import service
 from ..core.db.transaction import AnySession
@@ -12,7 +14,7 @@ from .models import Member
 from .service import Workspaces
 
 
-def workspace_claims(account: AccountLike, session: AnySession) -> Values:
+def workspace_claims(account: object, session: AnySession) -> Values:
     """Return the claims of a sign-in with workspaces, for the hook `claims`.
 
     `Frontdesk.use_workspaces` registers it. The claims are for the client: the server ignores them.
@@ -28,7 +30,7 @@ def workspace_claims(account: AccountLike, session: AnySession) -> Values:
 
         frontdesk.claims(workspace_claims)
     """
-    _, current = service(Workspaces).set_current(account)
+    _, current = service(Workspaces).set_current(cast(AccountLike, account))
     if current is None or current.member is None:
         return {"user_id": None, "workspace_id": None}
     return {"user_id": current.member.id, "workspace_id": current.workspace.id}
@@ -67,7 +69,7 @@ def _to_dict(member: Member) -> JsonObject:
     return {name: getattr(member, name) for name in UserRead().fields}
 
 
-def make_default_workspace(account: AccountLike, options: SignalOptions) -> None:
+def make_default_workspace(account: object, options: SignalOptions) -> None:
     """Create the default workspace of a new account, as a listener for `account-registered`.
 
     `Frontdesk.use_workspaces` registers it.
@@ -80,7 +82,7 @@ def make_default_workspace(account: AccountLike, options: SignalOptions) -> None
 
         frontdesk.on("account-registered")(make_default_workspace)
     """
-    service(Workspaces).create_personal(account)
+    service(Workspaces).create_personal(cast(AccountLike, account))
 
 
 def delete_own_workspace(account: AccountLike, options: SignalOptions) -> None:

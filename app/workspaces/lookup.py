@@ -47,8 +47,7 @@ def _query(slug: str, account: AccountLike | None) -> Select[Workspace, Member]:
 def _current_id(account: AccountLike | None) -> int:
     if account is None or account.current_workspace_id is None:
         raise NoWorkspace
-    current: int = account.current_workspace_id
-    return current
+    return account.current_workspace_id
 
 
 def _may_be_default() -> ColumnElement[bool]:

@@ -12,7 +12,7 @@ from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, lock_or_raise, transaction, unprepared
-from ..core.types import AccountKey
+from ..core.types import AccountKey, Values
 from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
 from .errors import (
     AlreadyAMember,
@@ -210,10 +210,7 @@ class Members:
         )
         self.session.add(member)
         self.session.flush()
-        ids = {"workspace_id": workspace_id, "account_id": account.id}
-        report_action(
-            self.session, MEMBER_ADDED, **ids, after={"type": member_type, "status": status}
-        )
+        self._record_added(workspace_id, account.id, {"type": member_type, "status": status})
         return member
 
     def find_ids(self, workspace_id: int, account_ids: Collection[AccountKey]) -> set[AccountKey]:
@@ -233,9 +230,17 @@ class Members:
         ]
         if rows:
             self.session.execute(insert(Member), rows)
-        for row in rows:
-            ids = {"workspace_id": workspace_id, "account_id": row["account_id"]}
-            report_action(self.session, MEMBER_ADDED, **ids, after=values)
+        for each in accounts:
+            self._record_added(workspace_id, each.id, values)
+
+    def _record_added(self, workspace_id: int, account_id: AccountKey, after: Values) -> None:
+        report_action(
+            self.session,
+            MEMBER_ADDED,
+            account_id=account_id,
+            workspace_id=workspace_id,
+            after=after,
+        )
 
     def _record_change(self, member: Member, member_type: str, status: str) -> None:
         """Report a change with the former and the new type and status."""

@@ -302,9 +302,15 @@ class Workspaces:
         )
 
     def _add_owner(self, workspace: Workspace, account: AccountLike) -> WorkspaceAccess:
-        ids = {"account_id": account.id, "workspace_id": workspace.id}
-        report_action(self.session, WORKSPACE_CREATED, **ids)
-        member = Member(**ids, type=OWNER, created_at=self.clock.now())
+        report_action(
+            self.session, WORKSPACE_CREATED, account_id=account.id, workspace_id=workspace.id
+        )
+        member = Member(
+            account_id=account.id,
+            workspace_id=workspace.id,
+            type=OWNER,
+            created_at=self.clock.now(),
+        )
         self.session.add(member)
         self.session.flush()
         return WorkspaceAccess(workspace, member)

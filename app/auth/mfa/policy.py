@@ -82,7 +82,7 @@ def lock_unchanged(accounts: Accounts, account: AccountLike) -> AccountLike:
     Raise InvalidCredentials if its tokens were ended after this request was authenticated.
     """
     state = account_subject(account).state
-    locked: AccountLike | None = accounts.lock(account.id)
+    locked = accounts.lock(account.id)
     if locked is None or account_subject(locked).state != state:
         raise InvalidCredentials
     return locked

@@ -52,10 +52,7 @@ class Login:
         return self._then(lambda account: account, email, password, ip_address)
 
     def match(self, email: str, password: str, ip_address: str) -> str | None:
-        matched: str | None = self._then(
-            lambda account: account.password_hash, email, password, ip_address
-        )
-        return matched
+        return self._then(lambda account: account.password_hash, email, password, ip_address)
 
     def _then(
         self, act: Callable[[AccountLike], Result], email: str, password: str, ip_address: str
@@ -89,7 +86,7 @@ class Login:
     def _account(self, proved: _Proved) -> AccountLike:
         """Return the locked account. Raise _StateChanged if its state has changed since the proof:
         after a reset, the old password is invalid and its hash is not stored again."""
-        account: AccountLike | None = self.accounts.lock(proved.account_id)
+        account = self.accounts.lock(proved.account_id)
         if account is None or state_of(account) != proved.state:
             raise _StateChanged
         if proved.new_hash is not None:

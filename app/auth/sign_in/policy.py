@@ -135,7 +135,7 @@ class SignInPolicy(BasicService):
         self, account: AccountLike, proved: tuple[str, SignInState], by: tuple[str, ...]
     ) -> None:
         account_id = account.id
-        stored: AccountLike | None = self.accounts.lock(account_id)
+        stored = self.accounts.lock(account_id)
         if stored is not None and (stored.status, state_of(stored)) == proved:
             return
         if stored is not None:
