@@ -1,12 +1,10 @@
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import Schema, fields, validate
 
-from ..core.coded_messages import CodedMessage
 from ..core.types import AccountKey
 from ..core.web.fields import (
     AccountId,
-    Described,
     EnumField,
     RequestSchema,
     StrictInteger,
@@ -20,25 +18,10 @@ from ..notifications.schemas import (
     DELIVERY_STATE,
     MAX_CHANNELS,
     NOTIFICATION_TYPE,
+    AccountIds,
     NotificationCreate,
     WithReceivers,
 )
-
-NO_RECEIVERS = CodedMessage(
-    "The list is empty. Leave it out to send to all accounts.", "too_short", min=1
-)
-
-
-class AccountIds(Described, fields.List[Any]):
-    """Ids of accounts. Reject an empty list: only a missing list means all accounts."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(AccountId(received=True), validate=validate.Length(min=1), **kwargs)
-
-    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if value in (None, [], [""]):
-            raise ValidationError(NO_RECEIVERS)
-        return super().deserialize(value, *args, **kwargs)
 
 
 class Broadcast(WithReceivers):

@@ -6,6 +6,7 @@ from ..core.coded_messages import CodedMessage
 from ..core.context import current_frontdesk
 from ..core.web.fields import (
     AccountId,
+    Described,
     EnumField,
     NamedEnum,
     Page,
@@ -89,6 +90,23 @@ class NotificationCreate(WithReceivers):
         validate=validate.Length(max=MAX_CHANNELS),
         metadata={"description": "Channels on which the notification is sent."},
     )
+
+
+NO_RECEIVERS = CodedMessage(
+    "The list is empty. Leave it out to send to all accounts.", "too_short", min=1
+)
+
+
+class AccountIds(Described, fields.List[Any]):
+    """Ids of accounts. Reject an empty list: only a missing list means all accounts."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(AccountId(received=True), validate=validate.Length(min=1), **kwargs)
+
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if value in (None, [], [""]):
+            raise ValidationError(NO_RECEIVERS)
+        return super().deserialize(value, *args, **kwargs)
 
 
 class InboxItemLinks(Schema):
