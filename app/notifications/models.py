@@ -100,41 +100,6 @@ class InboxItem(Base):
     is_read: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class SharedBroadcast(Base):
-    """A broadcast that is stored once, without an inbox row for each recipient."""
-
-    __tablename__ = "frontdesk_shared_broadcasts"
-    __table_args__ = (UniqueConstraint("notification_id"),)
-
-    # The id of the item in every inbox. It is reserved in the table of inbox rows, so that no inbox
-    # has two items with one id, and items are in the order in which they were sent.
-    item_id: Mapped[int] = mapped_column(Id, primary_key=True, autoincrement=False)
-    notification_id: Mapped[int] = mapped_column(
-        Id, ForeignKey("frontdesk_notifications.id", ondelete="CASCADE")
-    )
-    # Accounts with this id or a lower one receive the broadcast. Newer recipients have inbox rows.
-    through_id: Mapped[AccountKey] = account_key(ondelete=None)
-
-
-class SharedItem(Base):
-    """The state of a shared broadcast in the inbox of an account that has read or deleted it."""
-
-    __tablename__ = "frontdesk_shared_items"
-    # The index counts the readers of a broadcast, and finds the rows to delete with it.
-    __table_args__ = (Index("ix_frontdesk_shared_items_item_id", "item_id"),)
-
-    receiver_id: Mapped[AccountKey] = account_key(primary_key=True)
-    item_id: Mapped[int] = mapped_column(
-        Id,
-        ForeignKey("frontdesk_shared_broadcasts.item_id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    )
-    is_read: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Also set for an account that was imported after the broadcast with an id up to `through_id`.
-    is_deleted: Mapped[bool] = mapped_column(default=False, server_default=false())
-
-
 class Expansion(Base):
     """A large broadcast. A worker stores the rows of its receivers, range by range.
 

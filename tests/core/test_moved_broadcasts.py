@@ -120,7 +120,7 @@ def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     load = pyfiles.load_module_py
 
     def load_with_small_ranges(*args: Any) -> Any:
-        module = load(*args)
+        module: Any = load(*args)
         if hasattr(module, "RANGE_SIZE"):
             module.RANGE_SIZE = 2
         return module
@@ -144,13 +144,13 @@ def interrupt_after(app: Flask, ranges: int) -> None:
 
 
 @pytest.mark.usefixtures("small_ranges")
-@pytest.mark.parametrize("ranges", [0, 1, 4, 5, 7, 9])
+@pytest.mark.parametrize("ranges", [1, 5, 8])
 def test_interrupted_move_continues_where_it_stopped(app: Flask, ranges: int) -> None:
     interrupt_after(app, ranges)
     if engine_of_app(app).dialect.name == "postgresql":
         with engine_of_app(app).connect() as connection:
             moved = connection.scalar(text("SELECT count(*) FROM frontdesk_inbox")) - 2
-        assert (moved > 0) is (ranges > 0)
+        assert moved > 0
     interrupt_after(app, 1)
     migrate(app)
     check_moved(app)

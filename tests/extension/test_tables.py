@@ -36,8 +36,6 @@ FRONTDESK_TABLES = {
     "frontdesk_profiles",
     "frontdesk_saved_filters",
     "frontdesk_segments",
-    "frontdesk_shared_broadcasts",
-    "frontdesk_shared_items",
     "frontdesk_workspace_members",
     "frontdesk_workspaces",
 }
