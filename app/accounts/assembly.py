@@ -1,15 +1,17 @@
 import logging
+from functools import partial
 
 from ..core.context import Context, DoctorChecks
 from ..core.data_export import DataExporter
 from ..core.web.operation import PathVariable
+from .actions import DELETED
 from .breaches import Breaches
 from .details import Details
 from .errors import AccountModelMissing
+from .models import AccountLike
 from .notes import AccountNotes, export_notes
 from .password_rules import PasswordRules
 from .passwords import Passwords
-from .search import AccountFinder, NameSource
 from .service import Accounts, Reclaimer
 from .settings import AccountSettings
 
@@ -22,7 +24,25 @@ def assemble(context: Context) -> None:
         context.mark_unavailable(AccountModelMissing)
         log.warning("%s", AccountModelMissing.remedy)
         return
-    settings = context.settings.of(AccountSettings)
+    context.provide(Accounts, _accounts)
+    context.provide(Details, lambda known: Details(known.session, known.get(Accounts)))
+    context.provide(AccountNotes, lambda known: AccountNotes(known.session, model, known.clock))
+    context.contribute(
+        DataExporter(export_notes),
+        DoctorChecks(f"{__package__}.doctor"),
+        PathVariable("account_id", "ID of the account."),
+    )
+    context.actions.on(DELETED.name, partial(_erase, context))
+
+
+def _erase(context: Context, account: AccountLike, _options: object) -> None:
+    """Delete what the application stores about a deleted account."""
+    context.hooks.eraser(account, context.session)
+
+
+def _accounts(context: Context) -> Accounts:
+    settings, model = context.settings.of(AccountSettings), context.tables.account_model
+    assert model is not None
     asks = settings.BREACHED_PASSWORDS == "refuse"
     passwords = Passwords(
         settings.BCRYPT_ROUNDS,
@@ -35,7 +55,7 @@ def assemble(context: Context) -> None:
             words=[context.settings.core.PROJECT_NAME, *settings.PASSWORD_WORDS],
         ),
     )
-    accounts: Accounts = Accounts(
+    return Accounts(
         context.session,
         model,
         passwords,
@@ -44,17 +64,4 @@ def assemble(context: Context) -> None:
         context.contributions(Reclaimer),
         # Sessions must end when their account becomes inactive.
         revokes_tokens_of_inactive=settings.keeps_sessions,
-    )
-    context.add(accounts)
-    context.add(Details(context.session, accounts))
-    context.add(AccountNotes(context.session, model, context.clock))
-    context.contribute(
-        DataExporter(export_notes),
-        DoctorChecks(f"{__package__}.doctor"),
-        PathVariable("account_id", "ID of the account."),
-    )
-    context.add(
-        AccountFinder(
-            context.session, model, context.tables.account_ids, context.contributions(NameSource)
-        )
     )

@@ -26,44 +26,59 @@ from .view import AccountView
 
 
 def assemble(context: Context) -> None:
-    """Add the services when this blueprint or the console is mounted first."""
-    if context.has(AccountView):
-        return
     context.contribute(DoctorChecks(f"{__package__}.doctor"))
-    accounts, recovery = context.get(Accounts), context.get(Recovery)
-    view = AccountView(
-        accounts, context.get(ReceivedDeliveries), context.get(Workspaces), context.get(Records)
+    context.provide(AccountView, _view)
+    context.provide(AccountSearch, _search)
+    context.provide(Administration, _administration)
+    context.provide(CredentialAdministration, _credentials)
+    context.provide(BulkAdministration, _bulk)
+
+
+def _view(context: Context) -> AccountView:
+    return AccountView(
+        context.get(Accounts),
+        context.get(ReceivedDeliveries),
+        context.get(Workspaces),
+        context.get(Records),
     )
-    context.add(view)
-    context.add(
-        AccountSearch(
-            accounts,
-            context.get(AccountFinder),
-            view,
-            context.tables.account_ids,
-            _has_factor(context, accounts),
-        )
-    )
-    administration = Administration(
+
+
+def _search(context: Context) -> AccountSearch:
+    accounts = context.get(Accounts)
+    return AccountSearch(
         accounts,
+        context.get(AccountFinder),
+        context.get(AccountView),
+        context.tables.account_ids,
+        _has_factor(context, accounts),
+    )
+
+
+def _administration(context: Context) -> Administration:
+    return Administration(
+        context.get(Accounts),
         context.get(Ownership),
-        recovery,
-        view,
+        context.get(Recovery),
+        context.get(AccountView),
         context.get(AccountUnlock),
         context.get(SignOut),
         context.get(Verification),
     )
-    context.add(administration)
-    context.add(
-        CredentialAdministration(
-            context.session,
-            administration,
-            context.get(EmailChanges),
-            context.get(Identities),
-            partial(_has_other_method, context),
-        )
+
+
+def _credentials(context: Context) -> CredentialAdministration:
+    return CredentialAdministration(
+        context.session,
+        context.get(Administration),
+        context.get(EmailChanges),
+        context.get(Identities),
+        partial(_has_other_method, context),
     )
-    context.add(BulkAdministration(accounts, administration, context.get(Members)))
+
+
+def _bulk(context: Context) -> BulkAdministration:
+    administration, members = context.get(Administration), context.get(Members)
+    return BulkAdministration(context.get(Accounts), administration, members)
 
 
 def _has_factor(context: Context, accounts: Accounts) -> ColumnElement[bool] | None:

@@ -22,7 +22,6 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from ..workspaces.lookup import WorkspaceAccess
 from . import schemas
-from .assembly import assemble
 from .rules import ADMINISTRATORS, LastRoot, OwnAccount, SoleOwner
 from .schemas import (
     AccountCreate,
@@ -39,11 +38,7 @@ from .service import Administration
 from .view import AccountView, Details
 
 blueprint = Blueprint(
-    "administration",
-    __name__,
-    needs=Accounts,
-    assemble=assemble,
-    about="Account management by administrators",
+    "administration", __name__, needs=Accounts, about="Account management by administrators"
 )
 
 

@@ -19,7 +19,6 @@ from .email_change.service import EmailChangeNotices, EmailChangeRules, EmailCha
 from .email_change.undo import EmailChangeUndo, EmailUndoStep
 from .errors import IdpDisabled
 from .export import export_sign_in_data
-from .features import FactorFeature
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
 from .idp.service import IdentityNotices, IdpSignIn, Provider, ProviderAccess
@@ -32,31 +31,37 @@ from .settings import AuthSettings
 from .sign_in.options import DEVICE_HEADER
 from .sign_in.policy import SignInPolicy
 from .sign_in_assembly import assemble as assemble_sign_in
+from .sign_in_assembly import factor_feature
 from .sign_up_policy import SignUpPolicy
 from .step_up.service import Freshness
 
 
-def assemble_proofs(context: Context) -> None:
-    """Add the services that check and rate-limit proofs, before the services that sign in."""
-    auth = context.settings.of(AuthSettings)
-    _check(auth, context.settings.core.PUBLIC_URL)
-    context.contribute(DataExporter(export_sign_in_data), RequestHeader(DEVICE_HEADER))
-    context.add(Failures(context.keystore, auth))
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
-    context.add(OwnerMail(one_off_mail, sends_notices=auth.SECURITY_MAILS))
-    keys = context.settings.former_secret_keys
-    context.add(Proofs(context.settings.secret_key, keys, context.keystore, context.clock))
-
-
 def assemble(context: Context) -> None:
     auth = context.settings.of(AuthSettings)
+    _check(auth, context.settings.core.PUBLIC_URL)
+    key, former_keys = context.settings.secret_key, context.settings.former_secret_keys
+    context.add(Failures(context.keystore, auth))
+    context.add(Proofs(key, former_keys, context.keystore, context.clock))
+    context.add(SignUpPolicy(context.session, context.hooks, auth))
+    context.provide(OwnerMail, _owner_mail)
     assemble_sign_in(context)
-    reset_limits = context.get(FactorFeature).reset_limits if auth.keeps_authenticators else None
-    context.add(AccountUnlock(context.session, context.get(Failures), reset_limits))
-    _assemble_mailed_proofs(context, auth)
-    context.contribute(Pruner("email_changes", context.get(EmailChanges).prune))
+    context.provide(AccountUnlock, _account_unlock)
+    context.provide(Mails, lambda known: Mails(auth, known.get(Templates)))
+    context.provide(Recovery, _recovery)
+    context.provide(PasswordChange, _password_change)
+    context.provide(EmailChangeProofs, _email_change_proofs)
+    context.provide(EmailChanges, _email_changes)
+    context.provide(EmailChangeUndo, _email_change_undo)
+    context.actions.on(
+        EMAIL_CHANGED.name, lambda account, _: context.get(EmailChanges).end_all(account)
+    )
+    context.contribute(
+        DataExporter(export_sign_in_data),
+        RequestHeader(DEVICE_HEADER),
+        Pruner("email_changes", lambda: context.get(EmailChanges).prune()),
+    )
     # Both are in every report, also of an application without the feature.
-    if not (auth.keeps_sessions or auth.keeps_cookies):
+    if not auth.stores_sessions:
         context.contribute(Pruner("sessions", lambda: 0))
     if not auth.keeps_authenticators:
         context.contribute(Pruner("second_factors", lambda: 0))
@@ -90,66 +95,80 @@ def _check_domain(domain: str, public_url: str | None) -> None:
         )
 
 
-def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
-    """Add password recovery, and changes of password and email address."""
-    accounts = context.get(Accounts)
-    policy, freshness = context.get(SignInPolicy), context.get(Freshness)
-    sign_up_policy = SignUpPolicy(context.session, context.hooks, auth)
-    context.add(sign_up_policy)
-    proofs = context.get(Proofs)
-    mails = Mails(auth, context.get(Templates))
-    context.add(mails)
-    owner_mail = context.get(OwnerMail)
-    recovering = Purpose(
+def _owner_mail(context: Context) -> OwnerMail:
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    return OwnerMail(one_off_mail, sends_notices=context.settings.of(AuthSettings).SECURITY_MAILS)
+
+
+def _account_unlock(context: Context) -> AccountUnlock:
+    factors = factor_feature(context)
+    reset_limits = factors.reset_limits if factors else None
+    return AccountUnlock(context.session, context.get(Failures), reset_limits)
+
+
+def _recovery(context: Context) -> Recovery:
+    auth, accounts = context.settings.of(AuthSettings), context.get(Accounts)
+    purpose = Purpose(
         RECOVERY,
         token_life=timedelta(hours=auth.EMAIL_RESET_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.RESET_CODE_EXPIRE_MINUTES),
     )
-    recovery = Recovery(
+    return Recovery(
         context.basics,
         accounts,
-        AccountProofs(recovering, proofs, accounts, context.tables.account_ids),
+        AccountProofs(purpose, context.get(Proofs), accounts, context.tables.account_ids),
         RecoveryRequests(context.keystore, auth),
         context.get(Failures),
-        mails,
-        owner_mail,
+        context.get(Mails),
+        context.get(OwnerMail),
     )
-    context.add(recovery)
-    context.add(PasswordChange(context.basics, accounts, policy, mails, owner_mail, freshness))
-    change_proofs = _email_change_proofs(context, accounts, proofs, auth)
-    changes = EmailChanges(
+
+
+def _password_change(context: Context) -> PasswordChange:
+    return PasswordChange(
         context.basics,
-        accounts,
-        freshness,
-        EmailChangeRules(EmailChangeLimits(context.keystore, auth), sign_up_policy),
-        change_proofs,
-        policy,
-        EmailChangeNotices(change_proofs, mails, owner_mail),
+        context.get(Accounts),
+        context.get(SignInPolicy),
+        context.get(Mails),
+        context.get(OwnerMail),
+        context.get(Freshness),
     )
-    context.add(changes)
-    identities = context.get(Identities)
-    context.add(
-        EmailChangeUndo(
-            context.basics,
-            accounts,
-            change_proofs,
-            identities,
-            recovery,
-            context.contributions(EmailUndoStep),
-        )
-    )
-    context.actions.on(EMAIL_CHANGED.name, lambda account, _: changes.end_all(account))
 
 
-def _email_change_proofs(
-    context: Context, accounts: Accounts, proofs: Proofs, auth: AuthSettings
-) -> EmailChangeProofs:
+def _email_changes(context: Context) -> EmailChanges:
+    limits = EmailChangeLimits(context.keystore, context.settings.of(AuthSettings))
+    proofs = context.get(EmailChangeProofs)
+    return EmailChanges(
+        context.basics,
+        context.get(Accounts),
+        context.get(Freshness),
+        EmailChangeRules(limits, context.get(SignUpPolicy)),
+        proofs,
+        context.get(SignInPolicy),
+        EmailChangeNotices(proofs, context.get(Mails), context.get(OwnerMail)),
+    )
+
+
+def _email_change_undo(context: Context) -> EmailChangeUndo:
+    return EmailChangeUndo(
+        context.basics,
+        context.get(Accounts),
+        context.get(EmailChangeProofs),
+        context.get(Identities),
+        context.get(Recovery),
+        lambda: context.all_contributions(EmailUndoStep),
+    )
+
+
+def _email_change_proofs(context: Context) -> EmailChangeProofs:
+    auth = context.settings.of(AuthSettings)
     confirming = Purpose(
         "email-change",
         token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.EMAIL_CODE_EXPIRE_MINUTES),
     )
     undoing = Purpose("email-undo", token_life=timedelta(hours=auth.EMAIL_UNDO_HOURS))
+    accounts, proofs = context.get(Accounts), context.get(Proofs)
     return EmailChangeProofs(context.session, accounts, proofs, confirming, undoing)
 
 
@@ -160,6 +179,14 @@ def _assemble_idp(context: Context, auth: AuthSettings) -> None:
             raise SettingsError(f"AUTH.ENABLE_IDP_OAUTH is on, so {name} must be set.")
     if line := missing_extra("idp"):
         raise SettingsError(f"AUTH.ENABLE_IDP_OAUTH is on, and needs an extra: {line}")
+
+    hosts = [core.CLIENT_HOST, *filter(None, [core.PUBLIC_URL if core.CONSOLE_ENABLED else None])]
+    context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
+    context.provide(IdpSignIn, _idp_sign_in)
+
+
+def _idp_sign_in(context: Context) -> IdpSignIn:
+    auth = context.settings.of(AuthSettings)
 
     @cache
     def open_provider() -> Provider:
@@ -172,16 +199,12 @@ def _assemble_idp(context: Context, auth: AuthSettings) -> None:
             pkce=auth.IDP_REQUIRE_SESSION,
         )
 
-    hosts = [core.CLIENT_HOST, *filter(None, [core.PUBLIC_URL if core.CONSOLE_ENABLED else None])]
-    context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
-    context.add(
-        IdpSignIn(
-            context.basics,
-            ProviderAccess(open_provider, auth.IDP_REQUIRE_SESSION),
-            context.get(Accounts),
-            context.get(Identities),
-            context.get(SignInPolicy),
-            IdentityNotices(context.get(Mails), context.get(OwnerMail)),
-            context.get(SignUpPolicy),
-        )
+    return IdpSignIn(
+        context.basics,
+        ProviderAccess(open_provider, auth.IDP_REQUIRE_SESSION),
+        context.get(Accounts),
+        context.get(Identities),
+        context.get(SignInPolicy),
+        IdentityNotices(context.get(Mails), context.get(OwnerMail)),
+        context.get(SignUpPolicy),
     )

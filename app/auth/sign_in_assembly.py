@@ -49,56 +49,94 @@ def step_ups(context: Context) -> StepUp:
     )
 
 
+def session_feature(context: Context) -> SessionFeature | None:
+    """Return the feature if the settings enable it; raise SetupError if it is then missing."""
+    is_on = context.settings.of(AuthSettings).stores_sessions
+    return context.get(SessionFeature) if is_on else None
+
+
 def assemble(context: Context) -> None:
     """Add what finds a caller, signs accounts in and out, and asks them to sign in again."""
-    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    session, clock = context.session, context.clock
-    tokens = make_tokens(context, auth)
-    revocations = Revocations(context.keystore, int(tokens.lifetime.total_seconds()))
-    stores_sessions = auth.keeps_sessions or auth.keeps_cookies
-    stored = context.get(SessionFeature) if stores_sessions else None
-    factors = factor_feature(context)
+    context.provide(Tokens, _tokens)
+    context.provide(Revocations, _revocations)
+    context.provide(Callers, _callers)
+    context.provide(SignInPolicy, _policy)
+    context.provide(
+        Identities, lambda known: Identities(known.session, known.get(Accounts), known.clock)
+    )
+    context.provide(Login, _login)
+    context.provide(Freshness, _freshness)
+    context.provide(Reauthentication, _reauthentication)
+    context.provide(SignOut, _sign_out)
+
+
+def _revocations(context: Context) -> Revocations:
+    lifetime = context.get(Tokens).lifetime
+    return Revocations(context.keystore, int(lifetime.total_seconds()))
+
+
+def _callers(context: Context) -> Callers:
+    stored = session_feature(context)
     sessions = stored.sessions if stored and stored.for_every_sign_in else None
-    cookie = stored.cookie if stored else None
     # The header first: a request with a token needs no other credential.
-    readers: list[CredentialReader] = [BearerReader(accounts, tokens, sessions)]
-    context.add(Callers([*readers, cookie.read] if cookie else readers))
-    policy = SignInPolicy(
+    readers: list[CredentialReader] = [
+        BearerReader(context.get(Accounts), context.get(Tokens), sessions)
+    ]
+    return Callers([*readers, stored.cookie.read] if stored and stored.cookie else readers)
+
+
+def _policy(context: Context) -> SignInPolicy:
+    stored, factors = session_feature(context), factor_feature(context)
+    return SignInPolicy(
         context.basics,
-        accounts,
-        tokens,
-        revocations,
+        context.get(Accounts),
+        context.get(Tokens),
+        context.get(Revocations),
         sign_in_stages(context),
         refusals=factors.stage_refusals if factors else (),
         session_use=SessionUse(
-            sessions, stored.sessions if stored else None, cookie.set if cookie else None
+            stored.sessions if stored and stored.for_every_sign_in else None,
+            stored.sessions if stored else None,
+            stored.cookie.set if stored and stored.cookie else None,
         ),
     )
-    context.add(policy)
-    context.add(Identities(session, accounts, clock))
-    login = Login(session, accounts, accounts.passwords, policy, context.get(Failures))
-    context.add(login)
+
+
+def _login(context: Context) -> Login:
+    accounts, policy = context.get(Accounts), context.get(SignInPolicy)
+    return Login(context.session, accounts, accounts.passwords, policy, context.get(Failures))
+
+
+def _freshness(context: Context) -> Freshness:
+    seconds = context.settings.of(AuthSettings).FRESH_MINUTES * 60
+    factors = factor_feature(context)
     has_factor = factors.has_factor if factors else has_no_factor
-    freshness = Freshness(login, clock, auth.FRESH_MINUTES * 60, has_factor)
-    context.add(freshness)
-    context.add(
-        Reauthentication(
-            session,
-            accounts,
-            login,
-            freshness,
-            policy,
-            step_ups(context),
-            renew_session=stored.renew if stored else None,
-        )
+    return Freshness(context.get(Login), context.clock, seconds, has_factor)
+
+
+def _reauthentication(context: Context) -> Reauthentication:
+    stored = session_feature(context)
+    return Reauthentication(
+        context.session,
+        context.get(Accounts),
+        context.get(Login),
+        context.get(Freshness),
+        context.get(SignInPolicy),
+        step_ups(context),
+        renew_session=stored.renew if stored else None,
     )
+
+
+def _sign_out(context: Context) -> SignOut:
+    auth, accounts = context.settings.of(AuthSettings), context.get(Accounts)
     # A later sign-in must not restore a session that has ended.
     is_final = auth.LOGOUT_IS_FINAL or auth.keeps_sessions
-    context.add(SignOut(session, accounts, revocations, clock, is_final=is_final))
+    revocations = context.get(Revocations)
+    return SignOut(context.session, accounts, revocations, context.clock, is_final=is_final)
 
 
-def make_tokens(context: Context, auth: AuthSettings) -> Tokens:
-    settings = context.settings
+def _tokens(context: Context) -> Tokens:
+    settings, auth = context.settings, context.settings.of(AuthSettings)
     return Tokens(
         Signer(settings.secret_key, context.app),
         [settings.secret_key, *settings.former_secret_keys],

@@ -223,7 +223,7 @@ def reset_mfa(email: str) -> None:
     Examples:
       flask accounts reset-mfa ada@example.com
     """
-    if Authenticators not in current_frontdesk.services:
+    if not current_frontdesk.provides(Authenticators):
         raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
     account = service(Accounts).get(email)
     confirm(f"Remove all MFA methods of the account {account.email} and sign the account out?")

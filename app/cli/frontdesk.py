@@ -68,7 +68,7 @@ def prune() -> None:
       flask frontdesk prune
     """
     pruners = [Pruner("keystore_entries", _prune_keystore)]
-    pruners += current_frontdesk.contributions(Pruner)
+    pruners += current_frontdesk.all_contributions(Pruner)
     report = {}
     with progress("Pruning", lambda: len(pruners)) as advance:
         for pruner in pruners:
@@ -98,7 +98,7 @@ def reencrypt() -> None:
     Examples:
       flask frontdesk reencrypt
     """
-    if Reencryption not in current_frontdesk.services:
+    if not current_frontdesk.provides(Reencryption):
         raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
     reencryption = service(Reencryption)
     with progress("Encrypting", reencryption.count) as advance:

@@ -138,7 +138,7 @@ def _call(view: View, data: PageData, arguments: Values) -> Any:
 def _check_available(needs: type[Any]) -> None:
     """Raise the problem of a feature that is switched off, before its view is called."""
     context = find_context()
-    if context.unavailable_reason(needs) is None and needs not in context.services:
+    if context.unavailable_reason(needs) is None and not context.provides(needs):
         raise NotFound
     context.get(needs)
 

@@ -9,7 +9,6 @@ from flask import Response, request, url_for
 from flask.sansio.app import App
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from ..administration.assembly import assemble as administration
 from ..auth.settings import AuthSettings
 from ..core.context import EXTENSION, Context, WhenServing, service
 from ..core.errors import Problem, SetupError
@@ -79,9 +78,6 @@ def assemble(context: Context) -> None:
             "The console needs cookie sessions: set AUTH.COOKIE_SESSIONS to `on`, or to `alone`"
             " if only its pages use cookies."
         )
-    if context.tables.account_model is not None:
-        # The pages use its services even if the application does not mount its blueprint.
-        administration(context)
     context.add(ConsoleResources(context))
     context.contribute(WhenServing(lambda: _log_missing_root(context)), PageRenderer(_render_page))
 

@@ -21,14 +21,15 @@ from .db.accounts_table import AccountsTable
 from .db.session import Database
 from .db.tables import ApplicationTables
 from .db.transaction import AnySession
-from .errors import Problem, SetupError
+from .errors import SetupError
 from .hooks import Hooks
 from .keystore import Keystore
+from .services import Service, Services
 from .types import AccountKey, Values
 
 if TYPE_CHECKING:
     from marshmallow import Schema
-    from sqlalchemy import Connection, MetaData
+    from sqlalchemy import Connection, Engine, MetaData
 
     from .replica import Replica
 
@@ -36,7 +37,6 @@ EXTENSION = "frontdesk"
 
 _current_app: Any = current_app
 
-Service = TypeVar("Service")
 Contribution = TypeVar("Contribution")
 
 
@@ -58,45 +58,6 @@ class BasicService:
         self.session = self.basics.session
         self.clock = self.basics.clock
         self.hooks = self.basics.hooks
-
-
-class Services:
-    """The services of one application, each found by its class."""
-
-    def __init__(self) -> None:
-        self.services: dict[type[Any], Any] = {}
-        # Services that only pages use: API routes that need them are not mounted.
-        self._for_pages: set[type[Any]] = set()
-        self._unavailable: dict[type[Any] | None, type[Problem]] = {}
-
-    def add(
-        self, service: object, kind: type[Any] | None = None, *, for_pages: bool = False
-    ) -> None:
-        """Add a service, to be found by its class or by the protocol that it implements."""
-        self.services[kind or type(service)] = service
-        if for_pages:
-            self._for_pages.add(kind or type(service))
-
-    def mark_unavailable(self, problem: type[Problem], kind: type[Any] | None = None) -> None:
-        """Set the problem to raise if this service is requested, or any service that is missing."""
-        self._unavailable[kind] = problem
-
-    def has(self, kind: type[Any]) -> bool:
-        """Return whether routes of the API may need the service."""
-        return kind in self.services and kind not in self._for_pages
-
-    def unavailable_reason(self, kind: type[Any]) -> type[Problem] | None:
-        return self._unavailable.get(kind) or self._unavailable.get(None)
-
-    def get(self, kind: type[Service]) -> Service:
-        """Return the service; raise the problem that says why it is missing."""
-        found = self.services.get(kind)
-        if found is not None:
-            return cast(Service, found)
-        problem = self.unavailable_reason(kind)
-        if problem is not None:
-            raise problem
-        raise SetupError(f"This application has no {kind.__name__}.")
 
 
 class Pruner(NamedTuple):
@@ -144,7 +105,7 @@ class ApplicationChoices(NamedTuple):
 
 # Compared by identity, because contexts are stored in sets.
 @dataclass(eq=False)
-class Context(Services):
+class Context(Services["Context"]):
     app: Flask
     db: Database
     settings: LoadedSettings
@@ -152,6 +113,10 @@ class Context(Services):
     actions: Actions
     tables: ApplicationTables
     choices: ApplicationChoices
+    # Not `db.engine`, which a test can replace for its duration.
+    engine: Engine
+    # The database's replica, if lists are read from one.
+    replica: Replica | None
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -160,8 +125,11 @@ class Context(Services):
         self.session, self.clock = self.basics.session, self.basics.clock
         self.hooks, self.keystore = self.basics.hooks, self.basics.keystore
         self.schemas, self.parts, self.owns_application = self.choices
-        # The database's replica, if lists are read from one.
-        self.replica: Replica | None = None
+
+    def get(self, kind: type[Service]) -> Service:
+        """Return the service; raise the problem that says why it is missing."""
+        found = self.services.get(kind)
+        return cast(Service, self.make(kind) if found is None else found)
 
     def contribute(self, *contributions: object) -> None:
         """Add what one feature brings for another, which declares the type of the contribution."""
@@ -169,7 +137,13 @@ class Context(Services):
             self._contributions[type(each)].append(each)
 
     def contributions(self, kind: type[Contribution]) -> Sequence[Contribution]:
-        """Return the contributions of a type. Those that are added later are in the result too."""
+        """Return the contributions of the features that are assembled, and of those that will be:
+        they are added to the result."""
+        return self._contributions[kind]
+
+    def all_contributions(self, kind: type[Contribution]) -> Sequence[Contribution]:
+        """Return the contributions of all features, also of those that were not needed before."""
+        self.assemble_all()
         return self._contributions[kind]
 
     @property

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from sqlalchemy import Engine, func, select
 
@@ -16,7 +17,7 @@ from ..core.context import Context, Pruner
 from ..core.db.base import autocommit_engine
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
-from ..delivery.worker.worker import Worker
+from ..delivery.worker.worker import BackgroundWork
 from ..workspaces.ownership import Ownership
 from .models import AccountDeletion
 from .service import Deletion, DeletionMails, RestoreProofs
@@ -54,21 +55,30 @@ class DueDeletions:
 
 def assemble(context: Context) -> None:
     """Add account deletion, also if it is off: earlier requests are still carried out or undone."""
-    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
+    auth = context.settings.of(AuthSettings)
+    context.provide(Deletion, _deletion)
+    context.contribute(
+        Pruner("deleted_accounts", lambda: context.get(Deletion).delete_due()),
+        # The person who changed the address may also have requested the deletion.
+        EmailUndoStep(lambda account: context.get(Deletion).cancel(account)),
+    )
+    if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
+        context.contribute(BackgroundWork(DELETE_ACCOUNTS, partial(_due_deletions, context)))
+
+
+def _due_deletions(context: Context) -> DueDeletions:
+    return DueDeletions(context.get(Deletion), context.engine, context.clock)
+
+
+def _deletion(context: Context) -> Deletion:
+    auth = context.settings.of(AuthSettings)
     purpose = Purpose("account-restore", token_life=timedelta(days=auth.ACCOUNT_DELETION_DAYS))
-    deletion = Deletion(
+    return Deletion(
         context.basics,
-        accounts,
+        context.get(Accounts),
         context.get(Freshness),
         context.get(Ownership),
         RestoreProofs(context.get(Proofs), purpose, context.tables.account_ids),
         DeletionMails(auth, context.get(Templates)),
         context.get(OwnerMail),
     )
-    context.add(deletion)
-    context.contribute(Pruner("deleted_accounts", deletion.delete_due))
-    # The person who changed the address may also have requested the deletion.
-    context.contribute(EmailUndoStep(deletion.cancel))
-    if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
-        due = DueDeletions(deletion, context.db.engine, context.clock)
-        context.get(Worker).tasks[DELETE_ACCOUNTS] = due

@@ -99,7 +99,9 @@ def _mail_problem(mail: MailSettings) -> str | None:
 
 
 def check_broker() -> Iterator[Finding]:
-    engine = current_frontdesk.services.get(Engine)
+    if not current_frontdesk.provides(Engine):
+        return
+    engine = service(Engine)  # type: ignore[type-abstract]
     if isinstance(engine, CeleryEngine):
         from kombu.utils.url import sanitize_url
 
@@ -181,7 +183,7 @@ def check_brand() -> Iterator[Finding]:
 
 
 def check_outbox_folder() -> Iterator[Finding]:
-    mailer = current_frontdesk.services.get(Mailer)
+    mailer = service(Mailer)  # type: ignore[type-abstract]
     if isinstance(mailer, FolderMailer):
         yield from find_exposed_folder(mailer.folder)
 
@@ -201,7 +203,7 @@ def find_lag(noun: str, since: datetime | None) -> Iterator[Finding]:
 def check_delivery_lag() -> Iterator[Finding]:
     context = current_frontdesk
     # The check of the migrations reports a missing table.
-    if Outbox in context.services and inspect(context.db.engine).has_table(Delivery.__tablename__):
+    if context.provides(Outbox) and inspect(context.db.engine).has_table(Delivery.__tablename__):
         yield from find_lag("delivery", oldest_pending(context.session))
 
 

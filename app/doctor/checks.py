@@ -59,7 +59,7 @@ def find_problems_quickly() -> list[Finding]:
 
 
 def all_checks() -> list[Check]:
-    modules = [each.module for each in current_frontdesk.contributions(DoctorChecks)]
+    modules = [each.module for each in current_frontdesk.all_contributions(DoctorChecks)]
     of_features = [check for module in modules for check in import_module(module).CHECKS]
     return [*CHECKS, *of_features]
 

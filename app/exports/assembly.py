@@ -15,56 +15,72 @@ from ..core.web.operation import PathVariable
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.engine import Engine
-from ..delivery.worker.worker import Worker
+from ..delivery.worker.worker import BackgroundWork
 from ..profiles.assembly import open_file_store
 from ..profiles.settings import ProfilesSettings
+from ..storage.files import LargeFileStore
 from .making import MAKE_EXPORTS, ExportMaking, ExportWriter, export_queue
 from .service import ExportNotices, Exports
 
 
 def assemble(context: Context) -> None:
-    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    keep = timedelta(days=auth.EXPORT_KEEP_DAYS)
-    files = context.parts["export_store"] or open_file_store(
-        context.settings.of(ProfilesSettings), Path(context.app.instance_path), auth.EXPORT_FOLDER
-    )
-    engine = context.get(Engine)  # type: ignore[type-abstract]
-    exports = Exports(
-        context.session,
-        files,
-        engine,
-        context.clock,
-        keep,
-        ExportNotices(context.get(Templates), context.get(OwnerMail)),
-    )
-    context.add(exports)
+    context.provide(Exports, _exports)
+    context.provide(ExportMaking, _making)
 
-    def erase(account: AccountLike, _options: object) -> None:
+    def delete_files(account: AccountLike, _options: object) -> None:
         # Without the blueprint, an application may not have the table.
         if "exports" in context.mounted.names:
-            exports.delete_files(account)
-        context.hooks.eraser(account, context.session)
+            context.get(Exports).delete_files(account)
 
-    context.actions.on(DELETED.name, erase)
+    def prune() -> int:
+        return context.get(Exports).prune() if "exports" in context.mounted.names else 0
+
+    context.actions.on(DELETED.name, delete_files)
     context.contribute(
         DoctorChecks(f"{__package__}.doctor"),
-        Pruner("exports", lambda: exports.prune() if "exports" in context.mounted.names else 0),
+        Pruner("exports", prune),
         PathVariable("export_id", "ID of the data export."),
     )
-    if auth.ACCOUNT_EXPORTS == "off":
-        return
-    worker = context.get(Worker)
-    writer = ExportWriter(
-        context.db.engine,
-        context.hooks,
-        context.contributions(DataExporter),
-        accounts.is_email_verified,
+    if context.settings.of(AuthSettings).ACCOUNT_EXPORTS != "off":
+        work = BackgroundWork(MAKE_EXPORTS, lambda: context.get(ExportMaking).runner())
+        context.contribute(work)
+
+
+def _exports(context: Context) -> Exports:
+    return Exports(
+        context.session,
+        _files(context),
+        context.get(Engine),  # type: ignore[type-abstract]
+        context.clock,
+        _keep(context),
+        ExportNotices(context.get(Templates), context.get(OwnerMail)),
     )
-    queue = export_queue(context.db.engine, context.clock)
-    making = ExportMaking(
-        queue, context.clock, keep, writer, files, _sessions(context), accounts.model
+
+
+def _files(context: Context) -> LargeFileStore:
+    folder = context.settings.of(AuthSettings).EXPORT_FOLDER
+    files: LargeFileStore = context.parts["export_store"] or open_file_store(
+        context.settings.of(ProfilesSettings), Path(context.app.instance_path), folder
     )
-    worker.tasks[MAKE_EXPORTS] = making.runner()
+    return files
+
+
+def _keep(context: Context) -> timedelta:
+    return timedelta(days=context.settings.of(AuthSettings).EXPORT_KEEP_DAYS)
+
+
+def _making(context: Context) -> ExportMaking:
+    accounts, engine = context.get(Accounts), context.engine
+    exporters = context.all_contributions(DataExporter)
+    return ExportMaking(
+        export_queue(engine, context.clock),
+        context.clock,
+        _keep(context),
+        ExportWriter(engine, context.hooks, exporters, accounts.is_email_verified),
+        context.get(Exports).files,
+        _sessions(context),
+        accounts.model,
+    )
 
 
 def _sessions(context: Context) -> Callable[[], Session]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 from flask import Flask
 
-from ..accounts.assembly import assemble as accounts
-from ..audit.service import assemble as audit
 from ..audit.settings import AuditSettings
-from ..auth import assembly as auth
 from ..auth.settings import AuthSettings
-from ..broadcasts.assembly import assemble as broadcasts
 from ..core.actions import Actions
 from ..core.audit_log.rejections import RejectionRecorder
 from ..core.clock import Clock, SystemClock
@@ -29,15 +26,7 @@ from ..core.extras import missing_extra
 from ..core.hooks import Hooks
 from ..core.keystore import Keystore, open_keystore
 from ..core.security_log import RejectionLog
-from ..deletion.assembly import assemble as deletion
-from ..delivery.assembly import assemble as delivery
-from ..exports.assembly import assemble as exports
-from ..health import assemble as health
-from ..monitoring.assembly import assemble as monitoring
-from ..notifications.assembly import assemble as notifications
-from ..profiles.assembly import assemble as profiles
-from ..registration.service import assemble as registration
-from ..workspaces.assembly import assemble as workspaces
+from ..delivery.start import has_own_engine, start_with_first_request
 from .actions import REJECTIONS
 from .checks import check_proxies
 from .sources import application_settings, service_settings
@@ -48,73 +37,99 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Assemble = Callable[[Context], None]
+ROOT = __package__.partition(".")[0]
+# The modules with tables that every application has in its metadata.
+MODELS = (
+    "accounts.notes",
+    "audit.saved_filters",
+    "auth.email_change.models",
+    "auth.idp.models",
+    "broadcasts.models",
+    "core.audit_log.models",
+    "core.keystore.database",
+    "deletion.models",
+    "delivery.mail.message_ids",
+    "delivery.outbox.models",
+    "exports.models",
+    "notifications.models",
+    "profiles.models",
+    "workspaces.invitations.models",
+    "workspaces.models",
+)
 
 
-def features(context: Context) -> Iterator[Assemble]:
-    """Yield what adds the services and tables of each feature that is switched on, in order:
-    each finds in the context what those before it have added.
+class Feature(NamedTuple):
+    """A package with services, and the function `assemble` that registers them."""
 
-    Features that are switched off are not imported. Three are added by the blueprints that need
-    them, when an application mounts these: tasks, administration and the console.
+    package: str
+    # The module with the function, if it is not the package's `assembly`.
+    module: str = ""
+    # Whether applications have it without its blueprint, because settings or other features say so.
+    at_start: bool = False
+
+    def assemble(self, context: Context) -> None:
+        module = f"..{self.module or f'{self.package}.assembly'}"
+        import_module(module, __package__).assemble(context)
+
+
+def features(context: Context) -> Iterator[Feature]:
+    """Yield the features that the settings enable. Their order does not matter.
+
+    Features that are not assembled at the start are imported and assembled when their blueprint is
+    mounted, or when a service of theirs or their contributions are needed.
     """
-    if context.tables.account_model is None:
-        yield from (accounts, delivery, profiles, audit, health, monitoring)
-        return
-    settings = context.settings.of(AuthSettings)
-    stores_sessions = settings.keeps_sessions or settings.keeps_cookies
-    if settings.keeps_authenticators:
-        from ..auth.mfa import assembly as mfa
+    yield Feature("accounts", at_start=True)
+    yield Feature("delivery.mail", at_start=True)
+    if context.tables.account_model is not None:
+        yield from _features_of_accounts(context)
+    yield Feature("audit", "audit.service")
+    yield Feature("health", "health")
+    yield Feature("monitoring", at_start=context.owns_application)
 
-        yield mfa.assemble_tables
-    yield accounts
-    yield delivery
-    # Services that check credentials come first, because sign-in uses them.
-    yield auth.assemble_proofs
-    if stores_sessions:
-        from ..auth.sessions import assembly as sessions
 
-        yield sessions.assemble_store
-    if settings.keeps_authenticators:
-        yield mfa.assemble_authenticators
-    if settings.takes_passkeys:
-        from ..auth.passkeys import assembly as passkeys
-
-        yield passkeys.assemble_proofs
-    if settings.keeps_authenticators:
-        yield mfa.assemble_second_factors
-    if settings.LOGIN_BY_CODE == "on":
-        from ..auth.login_codes import service as login_codes
-
-        yield login_codes.assemble_codes
-    yield auth.assemble
-    if stores_sessions:
-        yield sessions.assemble
-    if settings.keeps_authenticators:
-        yield mfa.assemble
-    if settings.takes_passkeys:
-        yield passkeys.assemble
-    if settings.LOGIN_BY_CODE == "on":
-        yield login_codes.assemble
-    yield workspaces
-    yield registration
-    yield profiles
-    yield notifications
-    yield broadcasts
-    yield audit
-    yield exports
-    yield deletion
-    yield health
-    yield monitoring
+def _features_of_accounts(context: Context) -> Iterator[Feature]:
+    auth = context.settings.of(AuthSettings)
+    yield Feature("accounts.search", "accounts.search_assembly")
+    yield Feature("delivery", at_start=has_own_engine(context))
+    yield Feature("auth", at_start=True)
+    if auth.stores_sessions:
+        yield Feature("auth.sessions", at_start=True)
+    if auth.keeps_authenticators:
+        yield Feature("auth.mfa", at_start=True)
+    if auth.takes_passkeys:
+        yield Feature("auth.passkeys", at_start=True)
+    if auth.LOGIN_BY_CODE == "on":
+        yield Feature("auth.login_codes", "auth.login_codes.service", at_start=True)
+    yield Feature("workspaces")
+    yield Feature("registration", "registration.service", at_start=auth.REGISTRATION != "closed")
+    yield Feature("profiles")
+    yield Feature("notifications")
+    yield Feature("broadcasts")
+    yield Feature("exports")
+    yield Feature("deletion")
+    yield Feature("administration")
 
 
 def assemble(context: Context) -> None:
     _assemble_records(context)
-    with context.app.app_context():
-        for add_feature in features(context):
-            add_feature(context)
-    # The models of all features are imported by now.
+    enabled = list(features(context))
+    for feature in enabled:
+        context.add_feature(feature.package, feature.assemble)
+    for feature in enabled:
+        if feature.at_start or context.owns_application:
+            context.assemble_feature_of(f"{ROOT}.{feature.package}")
+    if context.tables.account_model is not None:
+        start_with_first_request(context)
+    context.build()
+    _import_models()
     context.tables.add_all()
+
+
+def _import_models() -> None:
+    """Import the tables of all features: `flask db migrate` would drop those that are missing from
+    the metadata, and a feature can be used without its blueprint."""
+    for module in MODELS:
+        import_module(f"..{module}", __package__)
 
 
 def _assemble_records(context: Context) -> None:
@@ -153,16 +168,17 @@ def make_context(
             " process ends, and other workers do not accept them."
         )
     with app.app_context():
-        if db.engine.dialect.name == "sqlite":
-            prepare_sqlite(db.engine)
-        for engine in db.engines.values():
-            set_id_kind(engine.dialect, tables.account_ids)
+        engine = db.engine
+        if engine.dialect.name == "sqlite":
+            prepare_sqlite(engine)
+        for each in db.engines.values():
+            set_id_kind(each.dialect, tables.account_ids)
     clock = choices.parts["clock"] or SystemClock()
     keystore = open_keystore(chosen.core, lambda: db.engine, clock)
     session, replica = _follow_sessions(app, db, chosen.core, keystore)
     if replica is not None:
         set_id_kind(replica.engine.dialect, tables.account_ids)
-    context = Context(
+    return Context(
         app=app,
         db=db,
         settings=chosen,
@@ -170,9 +186,9 @@ def make_context(
         actions=make_actions(clock, chosen.of(AuditSettings).EVENTS),
         tables=tables,
         choices=choices,
+        engine=engine,
+        replica=replica,
     )
-    context.replica = replica
-    return context
 
 
 def _follow_sessions(

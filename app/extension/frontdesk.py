@@ -28,8 +28,7 @@ from ..core.hooks import Hooks, check_call, check_name
 from ..core.types import AnyFunction, Values
 from ..core.web.problems import answer_problem
 from ..core.web.request_hooks import RequestHooks
-from ..delivery.worker.celery import celery_of
-from ..delivery.worker.engine import Engine
+from ..delivery.start import DeliveryStart
 from . import hooks
 from .actions import ACTIONS, SIGNALS
 from .assembly import assemble, make_context
@@ -186,6 +185,9 @@ class Extension(Recording, SigningIn[A]):
             raise SetupError(
                 "frontdesk.celery needs exactly one application: create one, or use an app context."
             )
+        # Imported here, because few applications deliver by Celery.
+        from ..delivery.worker.celery import celery_of
+
         return celery_of(contexts[0].app)
 
     def start_deliveries(self, app: Flask) -> None:
@@ -201,9 +203,9 @@ class Extension(Recording, SigningIn[A]):
             def post_worker_init(worker):
                 frontdesk.start_deliveries(app)
         """
-        engine: Engine | None = app.extensions[EXTENSION].services.get(Engine)
-        if engine is not None:
-            engine.start()
+        context: Context = app.extensions[EXTENSION]
+        if context.provides(DeliveryStart):
+            context.get(DeliveryStart).start()
 
     def event(self, name: str) -> str:
         """Declare an event of your application, which can then be emitted and listened to.

@@ -79,6 +79,6 @@ class CallerSessions:
 
 
 def _sessions() -> SessionManagement:
-    if SessionManagement not in current_frontdesk.services:
+    if not current_frontdesk.provides(SessionManagement):
         raise SetupError("This application stores no sessions: set AUTH.SESSIONS to on.")
     return service(SessionManagement)

@@ -14,7 +14,7 @@ def assemble(context: Context) -> None:
     if core.METRICS_ENABLED:
         from .metrics import QueueMetrics, ReplicaMetrics, measure
 
-        metrics = measure(context.app, context.db.engine)
+        metrics = measure(context.app, context.engine)
         context.add(metrics)
         if context.has(Accounts) and (breaches := context.get(Accounts).passwords.rules.breaches):
             breaches.when_unanswered.append(metrics.unasked_breaches.inc)

@@ -1,12 +1,13 @@
+from collections.abc import Iterator
 from functools import partial
 
 from ..accounts.service import Accounts
 from ..auth.proofs import Proofs
 from ..core.context import Context, Pruner
-from ..core.data_export import DataExporter
+from ..core.data_export import DataExporter, DataSubject, ExportReader
 from ..core.web.operation import PathVariable
 from ..delivery.outbox.enqueue import Outbox
-from ..delivery.worker.worker import Worker
+from ..delivery.personal import FieldReader
 from .export import export_notifications
 from .inbox import Inbox
 from .personal import PersonalFields
@@ -17,22 +18,45 @@ from .undo import InboxUndo
 
 
 def assemble(context: Context) -> None:
-    session, clock = context.session, context.clock
-    accounts, outbox = context.get(Accounts), context.get(Outbox)
-    fields = PersonalFields(accounts.model, context.db.engine)
-    context.add(fields)
-    context.contribute(
-        DataExporter(partial(export_notifications, fields)),
-        PathVariable("notification_id", "ID of the notification."),
-    )
-    context.get(Worker).fields = fields
-    inbox = Inbox(session, fields)
-    context.add(inbox)
-    context.add(InboxUndo(session, inbox, context.get(Proofs)))
-    settings = context.settings.of(NotificationsSettings)
-    retention = NotificationRetention(session, clock, settings.KEEP_DAYS)
+    keep_days = context.settings.of(NotificationsSettings).KEEP_DAYS
+    retention = NotificationRetention(context.session, context.clock, keep_days)
     context.add(retention)
-    context.contribute(Pruner("notifications", retention.prune))
-    context.add(
-        Notifications(session, accounts, outbox, context.hooks, clock, settings.INLINE_RECEIVERS)
+    context.provide(PersonalFields, _fields)
+    context.provide(FieldReader, _fields_of_worker)  # type: ignore[type-abstract]
+    context.provide(Inbox, lambda known: Inbox(known.session, known.get(PersonalFields)))
+    context.provide(InboxUndo, _undo)
+    context.provide(Notifications, _notifications)
+    context.contribute(
+        DataExporter(partial(_export, context)),
+        PathVariable("notification_id", "ID of the notification."),
+        Pruner("notifications", retention.prune),
+    )
+
+
+def _export(
+    context: Context, subject: DataSubject, reader: ExportReader
+) -> Iterator[tuple[str, object]]:
+    return export_notifications(context.get(PersonalFields), subject, reader)
+
+
+def _fields(context: Context) -> PersonalFields:
+    return PersonalFields(context.get(Accounts).model, context.engine)
+
+
+def _fields_of_worker(context: Context) -> FieldReader:
+    return context.get(PersonalFields)
+
+
+def _undo(context: Context) -> InboxUndo:
+    return InboxUndo(context.session, context.get(Inbox), context.get(Proofs))
+
+
+def _notifications(context: Context) -> Notifications:
+    return Notifications(
+        context.session,
+        context.get(Accounts),
+        context.get(Outbox),
+        context.hooks,
+        context.clock,
+        context.settings.of(NotificationsSettings).INLINE_RECEIVERS,
     )

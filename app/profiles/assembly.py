@@ -6,7 +6,6 @@ from sqlalchemy.orm import InstrumentedAttribute
 from ..accounts.actions import DELETED
 from ..accounts.models import AccountLike
 from ..accounts.search import NameSource
-from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
 from ..core.context import Context, DoctorChecks, Pruner, current_frontdesk, service
@@ -32,17 +31,15 @@ def assemble(context: Context) -> None:
     files = context.parts["file_store"] or open_file_store(
         settings, Path(context.app.instance_path)
     )
-    if not context.has(Accounts):
-        return
-    context.contribute(DataExporter(partial(export_profile, files)))
     public = settings.PUBLIC_FIELDS
     visibility = Visibility(settings.VISIBILITY, None if public is None else frozenset(public))
     profiles = Profiles(context.session, files, context.clock, visibility)
-    context.add(profiles)
     avatars = Avatars(context.session, profiles, files, context.clock)
+    context.add(profiles)
     context.add(avatars)
-    context.add(WorkspaceLogos(context.get(Workspaces), avatars))
+    context.provide(WorkspaceLogos, lambda known: WorkspaceLogos(known.get(Workspaces), avatars))
     context.contribute(
+        DataExporter(partial(export_profile, files)),
         DoctorChecks(f"{__package__}.doctor"),
         LogoDeleter(files.delete),
         DataExporter(partial(export_logos, files)),

@@ -174,45 +174,57 @@ class Registration(BasicService):
 
 
 def assemble(context: Context) -> None:
+    auth = context.settings.of(AuthSettings)
+    context.provide(Verification, _verification)
+    context.provide(RegisteredBrowsers, _browsers)
+    context.contribute(
+        Pruner(
+            "unverified_accounts",
+            lambda: context.get(Verification).prune(auth.UNVERIFIED_KEEP_DAYS),
+        )
+    )
+    if auth.REGISTRATION == "closed":
+        context.mark_unavailable(RegistrationClosed, Registration)
+        return
+    model = context.tables.account_model
+    assert model is not None
+    _check(auth, model)
+    context.provide(Registration, _registration)
+
+
+def _verification(context: Context) -> Verification:
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    limits = RegistrationLimits(context.keystore, auth)
-    mails = RegistrationMails(auth, context.get(Templates))
     purpose = Purpose(
         VERIFICATION,
         token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.EMAIL_CODE_EXPIRE_MINUTES),
     )
-    proofs, ids = context.get(Proofs), context.tables.account_ids
-    verification = Verification(
+    return Verification(
         context.basics,
         accounts,
-        AccountProofs(purpose, proofs, accounts, ids),
-        limits,
-        mails,
+        AccountProofs(purpose, context.get(Proofs), accounts, context.tables.account_ids),
+        RegistrationLimits(context.keystore, auth),
+        RegistrationMails(auth, context.get(Templates)),
         context.get(OwnerMail),
     )
-    context.add(verification)
-    browsers = RegisteredBrowsers(
-        AccountProofs(BROWSER, proofs, accounts, ids), context.get(SignInPolicy)
-    )
-    context.add(browsers)
-    keep_days = auth.UNVERIFIED_KEEP_DAYS
-    context.contribute(Pruner("unverified_accounts", lambda: verification.prune(keep_days)))
-    if auth.REGISTRATION == "closed":
-        context.mark_unavailable(RegistrationClosed, Registration)
-        return
-    _check(auth, accounts.model)
-    context.add(
-        Registration(
-            context.basics,
-            accounts,
-            context.get(SignUpPolicy),
-            context.get(ReceivedInvitations),
-            verification,
-            browsers,
-            context.get(SignInPolicy),
-            auth,
-        )
+
+
+def _browsers(context: Context) -> RegisteredBrowsers:
+    proofs, accounts = context.get(Proofs), context.get(Accounts)
+    of_browsers = AccountProofs(BROWSER, proofs, accounts, context.tables.account_ids)
+    return RegisteredBrowsers(of_browsers, context.get(SignInPolicy))
+
+
+def _registration(context: Context) -> Registration:
+    return Registration(
+        context.basics,
+        context.get(Accounts),
+        context.get(SignUpPolicy),
+        context.get(ReceivedInvitations),
+        context.get(Verification),
+        context.get(RegisteredBrowsers),
+        context.get(SignInPolicy),
+        context.settings.of(AuthSettings),
     )
 
 

@@ -19,8 +19,10 @@ from ..delivery.mail.channel import EmailChannel, EmailRenderer
 from ..delivery.mail.one_off import BackgroundMail
 from ..delivery.message import Email, Receiver, Sms, StoredMessage
 from ..delivery.sms.gateway import SmsGateway
+from ..delivery.start import DeliveryStart
+from ..delivery.worker.background import SWEEP_SECONDS
 from ..delivery.worker.celery import CeleryEngine
-from ..delivery.worker.engine import SWEEP_SECONDS, InlineEngine, ThreadEngine
+from ..delivery.worker.engine import InlineEngine, ThreadEngine
 from .clock import SteppingClock
 from .outbox import MailOutbox, SmsOutbox
 
@@ -86,6 +88,7 @@ def fakes() -> Iterator[Fakes]:
             (SmsGateway, "disabled_reason", never_disabled),
             (SmsGateway, "deliver", deliver_sms),
             (EmailChannel, "open", open_email),
+            (DeliveryStart, "start", wait),
             (ThreadEngine, "start", wait),
             (ThreadEngine, "wake", wait),
             (ThreadEngine, "_work", send_nothing),

@@ -21,33 +21,62 @@ from .settings import WorkspacesSettings
 
 
 def assemble(context: Context) -> None:
+    context.provide(Ownership, lambda known: Ownership(known.session, known.get(Accounts)))
+    context.provide(Members, _members)
+    context.provide(
+        WorkspaceDirectory,
+        lambda known: WorkspaceDirectory(known.get(Accounts), known.get(AccountFinder)),
+    )
+    context.provide(Workspaces, _workspaces)
+    context.provide(InvitationProofs, _proofs)
+    context.provide(Invitations, _invitations)
+    context.provide(ReceivedInvitations, _received)
     context.contribute(
         DataExporter(export_workspaces),
         RequestHeader(HEADER),
         PathVariable("workspace_slug", "Slug of the workspace, or `current` or `default`."),
         PathVariable("invitation_id", "ID of the invitation."),
+        Pruner("invitations", lambda: context.get(Invitations).prune()),
     )
-    session, clock, accounts = context.session, context.clock, context.get(Accounts)
+
+
+def _members(context: Context) -> Members:
+    accounts, finder = context.get(Accounts), context.get(AccountFinder)
+    return Members(context.session, accounts, finder, context.get(Ownership), context.clock)
+
+
+def _workspaces(context: Context) -> Workspaces:
+    return Workspaces(
+        context.session,
+        context.get(Accounts),
+        context.get(Members),
+        context.clock,
+        context.settings.of(WorkspacesSettings),
+        lambda: context.all_contributions(LogoDeleter),
+    )
+
+
+def _proofs(context: Context) -> InvitationProofs:
+    days = context.settings.of(WorkspacesSettings).INVITATION_DAYS
+    purpose = Purpose(INVITATION, timedelta(days=days))
+    return InvitationProofs(context.session, context.get(Proofs), purpose, context.clock)
+
+
+def _invitations(context: Context) -> Invitations:
     settings = context.settings.of(WorkspacesSettings)
-    ownership = Ownership(session, accounts)
-    finder = context.get(AccountFinder)
-    members = Members(session, accounts, finder, ownership, clock)
-    context.add(ownership)
-    context.add(members)
-    context.add(WorkspaceDirectory(accounts, finder))
-    deleters = context.contributions(LogoDeleter)
-    context.add(Workspaces(session, accounts, members, clock, settings, deleters))
-    purpose = Purpose(INVITATION, timedelta(days=settings.INVITATION_DAYS))
-    proofs = InvitationProofs(session, context.get(Proofs), purpose, clock)
-    invitations = Invitations(
+    emails = InvitationEmails(settings, context.get(Templates), context.get(InvitationProofs))
+    return Invitations(
         context.basics,
-        accounts,
-        members,
+        context.get(Accounts),
+        context.get(Members),
         InvitationRate(context.keystore, settings.INVITATIONS_PER_HOUR),
-        InvitationEmails(settings, context.get(Templates), proofs),
+        emails,
         context.get(OneOffMail),  # type: ignore[type-abstract]
         settings,
     )
-    context.add(invitations)
-    context.contribute(Pruner("invitations", invitations.prune))
-    context.add(ReceivedInvitations(session, accounts, members, proofs, clock))
+
+
+def _received(context: Context) -> ReceivedInvitations:
+    accounts, members = context.get(Accounts), context.get(Members)
+    proofs = context.get(InvitationProofs)
+    return ReceivedInvitations(context.session, accounts, members, proofs, context.clock)

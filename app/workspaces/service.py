@@ -55,14 +55,14 @@ class Workspaces:
         members: Members,
         clock: Clock,
         settings: WorkspacesSettings,
-        logo_deleters: Sequence[LogoDeleter] = (),
+        find_logo_deleters: Callable[[], Sequence[LogoDeleter]],
     ) -> None:
         self.session = session
         self.accounts = accounts
         self.members = members
         self.clock = clock
         self.settings = settings
-        self.logo_deleters = logo_deleters
+        self.find_logo_deleters = find_logo_deleters
         # Built once, because each sign-in uses it twice.
         self._memberships = (
             select(Workspace, Member)
@@ -250,7 +250,7 @@ class Workspaces:
 
     def _delete_after_commit(self, logo_file: str | None) -> None:
         if logo_file is not None:
-            for deleter in self.logo_deleters:
+            for deleter in self.find_logo_deleters():
                 after_commit(self.session, partial(deleter.delete, logo_file))
 
     def _read(

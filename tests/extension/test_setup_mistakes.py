@@ -22,6 +22,7 @@ from app import (
     answers,
     anyone,
     current_account,
+    polled,
     roles_required,
 )
 from app.accounts.account import Account
@@ -107,6 +108,19 @@ def test_decorator_above_its_route(misplaced_decorator: Flask) -> None:
     sentence = error_of(lambda: misplaced_decorator.test_client().get("/own"))
     assert "is above its route and has no effect: write the route first" in sentence
     assert "is above its route and has no effect" in findings(misplaced_decorator, "guards")[0]
+
+
+class Price(Schema):
+    amount = fields.Integer()
+
+
+def test_polled_below_answers() -> None:
+    def prices() -> Any:
+        return []
+
+    sentence = error_of(lambda: answers(200, Price, many=True)(polled(prices)))
+    assert "prices is below @answers" in sentence
+    assert sentence.endswith("write @polled above @answers.")
 
 
 def test_current_account_without_a_decorator() -> None:

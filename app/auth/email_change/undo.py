@@ -29,7 +29,7 @@ class EmailChangeUndo(BasicService):
     proofs: EmailChangeProofs
     identities: Identities
     recovery: Recovery
-    undo_steps: Sequence[EmailUndoStep]
+    find_undo_steps: Callable[[], Sequence[EmailUndoStep]]
 
     def undo(self, token: str) -> None:
         """Restore the old address, even after later changes. The person who changed it may know the
@@ -49,7 +49,7 @@ class EmailChangeUndo(BasicService):
                 self.accounts.change(account, email=stored.old_email)
             self.accounts.reclaim(account, since=stored.requested_at)
             self.identities.unlink(account)
-            for step in self.undo_steps:
+            for step in self.find_undo_steps():
                 step.undo(account)
             report_action(session, EMAIL_CHANGE_UNDONE, account_id=account.id)
             after_commit(session, lambda: self.recovery.begin(account))

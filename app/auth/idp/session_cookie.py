@@ -27,7 +27,7 @@ class ProviderRedirect(Response):
 
 def prepare_session(state: BlueprintSetupState) -> None:
     app = cast(Flask, state.app)
-    if IdpSignIn not in app.extensions[EXTENSION].services:
+    if not app.extensions[EXTENSION].provides(IdpSignIn):
         return
     is_signed_cookie = isinstance(app.session_interface, SecureCookieSessionInterface)
     if is_signed_cookie and not app.secret_key:

@@ -194,28 +194,32 @@ def by_mailed_code(codes: LoginCodes, failures: Failures) -> StepUpMethod:
     return show
 
 
-def assemble_codes(context: Context) -> None:
-    """Add what issues and checks codes, before the services that sign in."""
-    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    life = timedelta(minutes=auth.LOGIN_CODE_EXPIRE_MINUTES)
-    purpose = Purpose(LOGIN_CODE, token_life=life, code_life=life)
-    codes = LoginCodes(context.keystore, context.get(Proofs), accounts, purpose)
-    context.add(codes)
-    way = by_mailed_code(codes, context.get(Failures))
-    context.add(LoginCodeFeature(StepUp({"code": way}, (InvalidProof,))))
-
-
 def assemble(context: Context) -> None:
+    context.provide(LoginCodes, _codes)
+    context.provide(LoginCodeFeature, _feature)
+    context.provide(LoginByCode, _login)
+
+
+def _codes(context: Context) -> LoginCodes:
+    life = timedelta(minutes=context.settings.of(AuthSettings).LOGIN_CODE_EXPIRE_MINUTES)
+    purpose = Purpose(LOGIN_CODE, token_life=life, code_life=life)
+    return LoginCodes(context.keystore, context.get(Proofs), context.get(Accounts), purpose)
+
+
+def _feature(context: Context) -> LoginCodeFeature:
+    method = by_mailed_code(context.get(LoginCodes), context.get(Failures))
+    return LoginCodeFeature(StepUp({"code": method}, (InvalidProof,)))
+
+
+def _login(context: Context) -> LoginByCode:
     auth = context.settings.of(AuthSettings)
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
-    context.add(
-        LoginByCode(
-            context.session,
-            context.get(Accounts),
-            context.get(LoginCodes),
-            LoginCodeLimits(context.keystore, auth, context.get(Failures)),
-            SignUpRule(context.get(SignUpPolicy), lambda: "registration" not in context.schemas),
-            context.get(SignInPolicy),
-            LoginCodeMails(auth, context.get(Templates), one_off_mail),
-        )
+    return LoginByCode(
+        context.session,
+        context.get(Accounts),
+        context.get(LoginCodes),
+        LoginCodeLimits(context.keystore, auth, context.get(Failures)),
+        SignUpRule(context.get(SignUpPolicy), lambda: "registration" not in context.schemas),
+        context.get(SignInPolicy),
+        LoginCodeMails(auth, context.get(Templates), one_off_mail),
     )

@@ -1,5 +1,6 @@
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from ...accounts.actions import EMAIL_CHANGED
 from ...accounts.models import AccountLike
@@ -9,7 +10,6 @@ from ...core.context import Context, DoctorChecks, Pruner
 from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
-from ...core.types import AccountKey
 from ...core.web.operation import PathVariable
 from ...delivery.mail.brand import BrandSettings
 from ...delivery.mail.one_off import OwnerMail
@@ -43,96 +43,125 @@ log = logging.getLogger(__name__)
 SHORTEST_KEY = 32
 
 
-def assemble_tables(context: Context) -> None:
-    """Add the tables before the accounts: an account that is reclaimed loses its factors.
-
-    Also used if only passkeys are enabled: passkeys are authenticators too.
-    """
+def assemble(context: Context) -> None:
+    """Add the services, also if only passkeys are enabled: passkeys are authenticators too."""
     if line := missing_extra("mfa"):
         raise SettingsError(f"AUTH.MFA or AUTH.PASSKEYS is on, and needs an extra: {line}")
     for model in (Authenticator, RecoveryCode, TrustedDevice):
         context.tables.add(model)
-    context.contribute(Reclaimer(remove_factors))
-
-
-def assemble_authenticators(context: Context) -> None:
-    """Add what stores authenticators, recovery codes and trusted devices."""
-    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    session, clock = context.session, context.clock
-    requirement, keys = Requirement.of(auth), encryption_keys(context, auth)
-    notices = FactorNotices(session, context.get(Templates), context.get(OwnerMail))
-    codes = RecoveryCodes(session, CodeDigests(keys), notices, clock)
-    devices = TrustedDevices(session, notices, clock, auth.MFA_TRUST_DAYS, auth.SESSION_ADDRESSES)
-    authenticators = Authenticators(session, accounts, codes, devices, requirement, notices, clock)
-    for service in (
-        requirement,
-        notices,
-        codes,
-        devices,
-        authenticators,
-        AuthenticatorApps(session, Sealing(keys), clock),
-        FactorLimits(context.keystore, notices, devices, auth.RATE_LIMITS_ENABLED),
-        MfaTokens(
-            session, context.get(Proofs), accounts, context.tables.account_ids, context.keystore
-        ),
-    ):
-        context.add(service)
+    auth, session, clock = context.settings.of(AuthSettings), context.session, context.clock
+    keys = encryption_keys(context, auth)
+    context.add(Requirement.of(auth))
+    context.add(AuthenticatorApps(session, Sealing(keys), clock))
+    context.provide(
+        FactorNotices,
+        lambda known: FactorNotices(session, known.get(Templates), known.get(OwnerMail)),
+    )
+    context.provide(
+        RecoveryCodes,
+        lambda known: RecoveryCodes(session, CodeDigests(keys), known.get(FactorNotices), clock),
+    )
+    context.provide(TrustedDevices, _devices)
+    context.provide(Authenticators, _authenticators)
+    context.provide(FactorLimits, _limits)
+    context.provide(MfaTokens, _tokens)
+    context.provide(SecondFactors, _factors)
+    context.provide(FactorFeature, _feature)
+    context.provide(AppEnrollment, _enrollment)
+    context.provide(SecondStep, _second_step)
+    context.provide(Reencryption, _reencryption)
+    # An account that is reclaimed loses its factors.
     context.contribute(
         DoctorChecks(f"{__package__}.doctor"),
-        Pruner("second_factors", lambda: authenticators.prune() + devices.prune()),
+        Reclaimer(remove_factors),
+        Pruner("second_factors", partial(_prune, context)),
         PathVariable("authenticator_id", "ID of the MFA method."),
         PathVariable("device_id", "ID of the trusted device."),
     )
-    _delete_devices(context, devices)
+    _delete_devices(context)
+    _reset_limits(context)
 
 
-def assemble_second_factors(context: Context) -> None:
-    """Add the checks of second factors, after the features that provide second factors."""
+def _prune(context: Context) -> int:
+    return context.get(Authenticators).prune() + context.get(TrustedDevices).prune()
+
+
+def _devices(context: Context) -> TrustedDevices:
+    auth, notices = context.settings.of(AuthSettings), context.get(FactorNotices)
+    return TrustedDevices(
+        context.session, notices, context.clock, auth.MFA_TRUST_DAYS, auth.SESSION_ADDRESSES
+    )
+
+
+def _authenticators(context: Context) -> Authenticators:
+    return Authenticators(
+        context.session,
+        context.get(Accounts),
+        context.get(RecoveryCodes),
+        context.get(TrustedDevices),
+        context.get(Requirement),
+        context.get(FactorNotices),
+        context.clock,
+    )
+
+
+def _limits(context: Context) -> FactorLimits:
+    notices, devices = context.get(FactorNotices), context.get(TrustedDevices)
+    is_on = context.settings.of(AuthSettings).RATE_LIMITS_ENABLED
+    return FactorLimits(context.keystore, notices, devices, is_on)
+
+
+def _tokens(context: Context) -> MfaTokens:
+    proofs, accounts = context.get(Proofs), context.get(Accounts)
+    ids = context.tables.account_ids
+    return MfaTokens(context.session, proofs, accounts, ids, context.keystore)
+
+
+def _factors(context: Context) -> SecondFactors:
     apps, codes = context.get(AuthenticatorApps), context.get(RecoveryCodes)
     checks: dict[str, FactorCheck] = {TOTP_KIND: apps.check, RECOVERY_CODE: codes.check}
     if context.settings.of(AuthSettings).takes_passkeys:
         checks[PASSKEY] = context.get(PasskeyFeature).check_factor
-    requirement, devices = context.get(Requirement), context.get(TrustedDevices)
-    limits, session = context.get(FactorLimits), context.session
-    factors = SecondFactors(session, context.get(Failures), limits, requirement, checks)
-    stage, step_up = None, None
-    if context.settings.of(AuthSettings).MFA != "off":
-        stage = FactorStage(session, factors, devices, context.get(MfaTokens), requirement)
-        step_up = StepUp(
-            step_up_methods(factors), (WrongFactor, SecretUnreadable, KeystoreUnavailable)
-        )
+    failures, limits = context.get(Failures), context.get(FactorLimits)
+    return SecondFactors(context.session, failures, limits, context.get(Requirement), checks)
+
+
+def _feature(context: Context) -> FactorFeature:
+    factors, limits = context.get(SecondFactors), context.get(FactorLimits)
 
     def has_factor(account: AccountLike) -> bool:
         return bool(factors.methods(account.id))
 
-    context.add(factors)
-    context.add(
-        FactorFeature(has_factor, stage, STAGE_REFUSALS if stage else (), step_up, limits.reset)
-    )
-    _reset_limits(context, limits)
+    if context.settings.of(AuthSettings).MFA == "off":
+        return FactorFeature(has_factor, None, (), None, limits.reset)
+    devices, requirement = context.get(TrustedDevices), context.get(Requirement)
+    stage = FactorStage(context.session, factors, devices, context.get(MfaTokens), requirement)
+    refusals = (WrongFactor, SecretUnreadable, KeystoreUnavailable)
+    step_up = StepUp(step_up_methods(factors), refusals)
+    return FactorFeature(has_factor, stage, STAGE_REFUSALS, step_up, limits.reset)
 
 
-def assemble(context: Context) -> None:
-    """Add what sets up factors and finishes sign-ins with them."""
-    session, policy, apps = (
+def _enrollment(context: Context) -> AppEnrollment:
+    return AppEnrollment(
         context.session,
-        context.get(SignInPolicy),
+        context.get(Accounts),
         context.get(AuthenticatorApps),
+        context.get(Authenticators),
+        context.get(SignInPolicy),
+        context.settings.of(BrandSettings).NAME,
+        context.clock,
     )
-    context.add(
-        AppEnrollment(
-            session,
-            context.get(Accounts),
-            apps,
-            context.get(Authenticators),
-            policy,
-            context.settings.of(BrandSettings).NAME,
-            context.clock,
-        )
-    )
+
+
+def _second_step(context: Context) -> SecondStep:
     tokens, factors = context.get(MfaTokens), context.get(SecondFactors)
-    context.add(SecondStep(session, tokens, factors, context.get(TrustedDevices), policy))
-    context.add(Reencryption(session, apps, context.get(RecoveryCodes).digests))
+    devices, policy = context.get(TrustedDevices), context.get(SignInPolicy)
+    return SecondStep(context.session, tokens, factors, devices, policy)
+
+
+def _reencryption(context: Context) -> Reencryption:
+    apps, codes = context.get(AuthenticatorApps), context.get(RecoveryCodes)
+    return Reencryption(context.session, apps, codes.digests)
 
 
 def encryption_keys(context: Context, auth: AuthSettings) -> Sequence[str]:
@@ -156,26 +185,27 @@ def encryption_keys(context: Context, auth: AuthSettings) -> Sequence[str]:
     return [*keys, settings.secret_key, *settings.former_secret_keys]
 
 
-def _delete_devices(context: Context, devices: TrustedDevices) -> None:
+def _delete_devices(context: Context) -> None:
     """Delete devices when the email address or the password changes, which ends their trust."""
 
     def delete(account: AccountLike, _options: object) -> None:
-        devices.delete(account.id)
+        context.get(TrustedDevices).delete(account.id)
 
     for signal in (EMAIL_CHANGED, PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL):
         context.actions.on(signal.name, delete)
 
 
-def _reset_limits(context: Context, limits: FactorLimits) -> None:
+def _reset_limits(context: Context) -> None:
     """Reset the limits after the commit: a state store in the database would wait for the open
     transaction."""
 
-    def after(reset: Callable[[AccountKey], None]) -> Callable[[AccountLike, object], None]:
-        def listener(account: AccountLike, _options: object) -> None:
-            account_id = account.id
-            after_commit(context.session, lambda: reset(account_id))
+    def reset(account: AccountLike, _options: object) -> None:
+        limits, account_id = context.get(FactorLimits), account.id
+        after_commit(context.session, lambda: limits.reset(account_id))
 
-        return listener
+    def reset_after_recovery(account: AccountLike, _options: object) -> None:
+        limits, account_id = context.get(FactorLimits), account.id
+        after_commit(context.session, lambda: limits.reset_after_recovery(account_id))
 
-    context.actions.on(PASSWORD_CHANGED_SIGNAL.name, after(limits.reset))
-    context.actions.on(PASSWORD_RESET_SIGNAL.name, after(limits.reset_after_recovery))
+    context.actions.on(PASSWORD_CHANGED_SIGNAL.name, reset)
+    context.actions.on(PASSWORD_RESET_SIGNAL.name, reset_after_recovery)

@@ -16,34 +16,50 @@ from .rows import Passkeys
 from .sign_in import PasskeyLogin, PasskeyProofs, step_up_by_passkey
 
 
-def assemble_proofs(context: Context) -> None:
-    """Add what verifies passkeys, before the services that sign in."""
-    settings, session = context.settings, context.session
-    core, accounts = settings.core, context.get(Accounts)
-    keys = [settings.secret_key, *settings.former_secret_keys]
-    party = RelyingParty.of(settings.of(BrandSettings).NAME, core, settings.of(AuthSettings))
-    passkeys = Passkeys(session)
-    challenges = Challenges(keys, context.keystore, context.clock)
-    notices = context.get(FactorNotices)
-    proofs = PasskeyProofs(session, accounts, passkeys, challenges, party, notices, context.clock)
-    context.contribute(DoctorChecks(f"{__package__}.doctor"))
-    for service in (party, passkeys, challenges, proofs):
-        context.add(service)
-    step_up = StepUp({"credential": step_up_by_passkey(proofs)}, (PasskeyRefused,))
-    context.add(PasskeyFeature(proofs.check_factor, step_up))
-
-
 def assemble(context: Context) -> None:
-    """Add what registers passkeys and signs in with them."""
-    session, accounts, policy = context.session, context.get(Accounts), context.get(SignInPolicy)
-    registration = PasskeyRegistration(
+    settings = context.settings
+    keys = [settings.secret_key, *settings.former_secret_keys]
+    brand, auth = settings.of(BrandSettings), settings.of(AuthSettings)
+    context.add(RelyingParty.of(brand.NAME, settings.core, auth))
+    context.add(Passkeys(context.session))
+    context.add(Challenges(keys, context.keystore, context.clock))
+    context.contribute(DoctorChecks(f"{__package__}.doctor"))
+    context.provide(PasskeyProofs, _proofs)
+    context.provide(PasskeyFeature, _feature)
+    context.provide(PasskeyRegistration, _registration)
+    context.provide(PasskeyLogin, _login)
+
+
+def _proofs(context: Context) -> PasskeyProofs:
+    return PasskeyProofs(
+        context.session,
+        context.get(Accounts),
+        context.get(Passkeys),
+        context.get(Challenges),
+        context.get(RelyingParty),
+        context.get(FactorNotices),
+        context.clock,
+    )
+
+
+def _feature(context: Context) -> PasskeyFeature:
+    proofs = context.get(PasskeyProofs)
+    step_up = StepUp({"credential": step_up_by_passkey(proofs)}, (PasskeyRefused,))
+    return PasskeyFeature(proofs.check_factor, step_up)
+
+
+def _registration(context: Context) -> PasskeyRegistration:
+    return PasskeyRegistration(
         context.basics,
-        accounts,
+        context.get(Accounts),
         context.get(Passkeys),
         context.get(Authenticators),
         context.get(Challenges),
         context.get(RelyingParty),
-        policy,
+        context.get(SignInPolicy),
     )
-    context.add(registration)
-    context.add(PasskeyLogin(session, context.get(PasskeyProofs), context.get(MfaTokens), policy))
+
+
+def _login(context: Context) -> PasskeyLogin:
+    proofs, tokens = context.get(PasskeyProofs), context.get(MfaTokens)
+    return PasskeyLogin(context.session, proofs, tokens, context.get(SignInPolicy))

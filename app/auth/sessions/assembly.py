@@ -27,57 +27,85 @@ from .schemas import UnsupportedGrant
 from .service import Renewal, Sessions, prune_sessions
 
 
-def assemble_store(context: Context) -> None:
-    """Add the sessions table and its services, before the services that sign in."""
+def assemble(context: Context) -> None:
+    """Add the sessions table, and the services that store, list, refresh and end sessions."""
+    auth = context.settings.of(AuthSettings)
+    session, clock = context.session, context.clock
+    only_pages = not auth.keeps_sessions
     context.tables.add(AccountSession)
+    context.provide(Sessions, _sessions, for_pages=only_pages)
+    context.provide(SessionFeature, _feature)
+    management = SessionManagement(session, clock, auth.session_limits)
+    context.add(management, for_pages=only_pages)
+    context.contribute(Pruner("sessions", lambda: prune_sessions(session, clock)))
+    if auth.keeps_cookies:
+        _assemble_cookie(context, auth)
+    if auth.REFRESH_TOKEN_DAYS:
+        context.provide(Refresh, _refresh)
+    else:
+        context.mark_unavailable(UnsupportedGrant, Refresh)
+
+
+def _sessions(context: Context) -> Sessions:
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     rows = SessionRows(accounts.rows, accounts.model, auth.session_limits)
     settings = context.settings
     refresh_tokens = RefreshTokens(settings.secret_key, settings.former_secret_keys)
-    session, clock = context.session, context.clock
-    sessions = Sessions(session, rows, clock, auth, refresh_tokens)
-    token_life = timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES)
-    renewal = Renewal(session, clock, token_life, auth.session_limits.longest)
-    context.add(sessions, for_pages=not auth.keeps_sessions)
-    cookie = _assemble_cookie(context, auth) if auth.keeps_cookies else None
-    context.add(SessionFeature(sessions, auth.keeps_sessions, renewal.renew, cookie))
+    return Sessions(context.session, rows, context.clock, auth, refresh_tokens)
 
 
-def assemble(context: Context) -> None:
-    """Add the services that list, refresh and end sessions."""
+def _feature(context: Context) -> SessionFeature:
     auth = context.settings.of(AuthSettings)
-    session, clock = context.session, context.clock
-    management = SessionManagement(session, clock, auth.session_limits)
-    context.add(management, for_pages=not auth.keeps_sessions)
-    context.contribute(Pruner("sessions", lambda: prune_sessions(session, clock)))
-    if not auth.REFRESH_TOKEN_DAYS:
-        context.mark_unavailable(UnsupportedGrant, Refresh)
-        return
-    context.add(
-        Refresh(
-            context.basics,
-            context.get(Accounts),
-            context.get(SignInPolicy),
-            context.get(Sessions).refresh_tokens,
-            SessionMails(context.get(Templates)),
-            context.get(OwnerMail),
-            auth,
-        )
+    token_life = timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES)
+    renewal = Renewal(context.session, context.clock, token_life, auth.session_limits.longest)
+    cookie = _cookie_feature(context) if auth.keeps_cookies else None
+    return SessionFeature(context.get(Sessions), auth.keeps_sessions, renewal.renew, cookie)
+
+
+def _refresh(context: Context) -> Refresh:
+    return Refresh(
+        context.basics,
+        context.get(Accounts),
+        context.get(SignInPolicy),
+        context.get(Sessions).refresh_tokens,
+        SessionMails(context.get(Templates)),
+        context.get(OwnerMail),
+        context.settings.of(AuthSettings),
     )
 
 
-def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
-    core, only_pages = context.settings.core, auth.COOKIE_SESSIONS == "alone"
-    # Origins of pages that may send the cookie, next to the application's own.
-    elsewhere = [] if only_pages else [core.page_host, *core.CORS_ORIGINS]
+def _assemble_cookie(context: Context, auth: AuthSettings) -> None:
+    only_pages = auth.COOKIE_SESSIONS == "alone"
     cookies = Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE)
-    cookie_sessions = CookieSessions(
-        context.session,
-        context.get(Sessions),
-        cookies,
-        CrossSiteCheck(frozenset(origin_of(url).lower() for url in elsewhere)),
-    )
-    context.add(cookie_sessions, for_pages=only_pages)
+    context.add(cookies)
+    context.provide(CookieSessions, _cookie_sessions, for_pages=only_pages)
+
+    def signed_out(account: AccountLike, _: JsonObject) -> None:
+        cookie_sessions = context.get(CookieSessions)
+        cookie_sessions.forget_after_logout(account)
+        if not auth.keeps_sessions:
+            # The next sign-in makes tokens valid again, but never a session cookie.
+            cookie_sessions.end_all(account)
+
+    context.actions.on(LOGGED_OUT.name, signed_out)
+    if not only_pages:
+        context.contribute(_cookie_in_documents(context, cookies))
+
+
+def _cookie_sessions(context: Context) -> CookieSessions:
+    core, auth = context.settings.core, context.settings.of(AuthSettings)
+    # Origins of pages that may send the cookie, next to the application's own.
+    only_pages = auth.COOKIE_SESSIONS == "alone"
+    elsewhere = [] if only_pages else [core.page_host, *core.CORS_ORIGINS]
+    cross_site = CrossSiteCheck(frozenset(origin_of(url).lower() for url in elsewhere))
+    sessions, cookies = context.get(Sessions), context.get(Cookies)
+    return CookieSessions(context.session, sessions, cookies, cross_site)
+
+
+def _cookie_feature(context: Context) -> CookieFeature:
+    cookie_sessions = context.get(CookieSessions)
+    if context.settings.of(AuthSettings).COOKIE_SESSIONS != "alone":
+        return CookieFeature(cookie_sessions.read, cookie_sessions.set_cookie)
 
     def read_on_pages(request: Request, optional: bool) -> Caller | None:
         # Called for every request without a token; few requests are for pages.
@@ -87,17 +115,7 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
             return None
         return cookie_sessions.read(request, optional)
 
-    def signed_out(account: AccountLike, _: JsonObject) -> None:
-        cookie_sessions.forget_after_logout(account)
-        if not auth.keeps_sessions:
-            # The next sign-in makes tokens valid again, but never a session cookie.
-            cookie_sessions.end_all(account)
-
-    context.actions.on(LOGGED_OUT.name, signed_out)
-    if only_pages:
-        return CookieFeature(read_on_pages, cookie_sessions.set_cookie)
-    context.contribute(_cookie_in_documents(context, cookies))
-    return CookieFeature(cookie_sessions.read, cookie_sessions.set_cookie)
+    return CookieFeature(read_on_pages, cookie_sessions.set_cookie)
 
 
 def _cookie_in_documents(context: Context, cookies: Cookies) -> AuthScheme:

@@ -83,3 +83,8 @@ class SessionSettings(AccountSettings):
     @property
     def keeps_cookies(self) -> bool:
         return self.COOKIE_SESSIONS != "off"
+
+    @property
+    def stores_sessions(self) -> bool:
+        """Return whether some sign-ins are stored as sessions, by an API or by pages."""
+        return self.keeps_sessions or self.keeps_cookies

@@ -22,6 +22,9 @@ from .base import ACCOUNT_KEY, RECEIVER_KEY, Base
 # Marks a table that an application has only if it mounts the blueprint.
 WHEN_MOUNTED = "frontdesk_when_mounted"
 
+# Marks a table whose rows are work for the worker that sends messages.
+WORK = "frontdesk_work"
+
 _IS_OURS = "frontdesk"
 
 

@@ -91,9 +91,12 @@ class Blueprint(flask.Blueprint):
             raise SetupError(
                 f"Call frontdesk.init_app(app, db) before registering the blueprint '{self.name}'."
             )
+        context.assemble_feature_of(self.import_name)
         self._check_needs(context)
         if self.assemble is not None and self.name not in context.mounted.names:
             self.assemble(context)
+        # No request waits for a service to be made.
+        context.build()
         app.url_map.converters.setdefault("row_id", RowId)
         in_path = account_id_converter(context.tables.account_ids)
         app.url_map.converters.setdefault("account_id", in_path)

@@ -117,7 +117,7 @@ class RequestHooks:
         headers["Access-Control-Allow-Credentials"] = "true"
         if _is_preflight():
             headers["Access-Control-Allow-Methods"] = _METHODS
-            of_features = [each.name for each in self._context.contributions(RequestHeader)]
+            of_features = [each.name for each in self._context.all_contributions(RequestHeader)]
             allowed = (*sorted([*_REQUEST_HEADERS, *of_features]), *self._more_request_headers)
             headers["Access-Control-Allow-Headers"] = ", ".join(allowed)
             headers["Access-Control-Max-Age"] = "600"

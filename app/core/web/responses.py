@@ -141,6 +141,11 @@ def _serializer(
         if (found := find_operation(view)) is not None and found.answers:
             found.answers[status] = documented
             return view
+        if found is not None and found.polled:
+            raise SetupError(
+                f"@polled of {view.__qualname__} is below @answers, where there is no response to"
+                " compare yet: write @polled above @answers."
+            )
         run = synchronous(view)
 
         @wraps(view)

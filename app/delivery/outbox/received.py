@@ -1,6 +1,6 @@
 """The deliveries to one account: shown to admins, and in its data export."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,10 +53,7 @@ class ReceivedDeliveries:
 
 
 def export_deliveries(
-    channels: Channels,
-    find_fields: Callable[[], FieldReader | None],
-    subject: DataSubject,
-    reader: ExportReader,
+    channels: Channels, fields: FieldReader, subject: DataSubject, reader: ExportReader
 ) -> Iterator[tuple[str, object]]:
     if not reader.has(Delivery, OutgoingMessage):
         return
@@ -78,7 +75,7 @@ def export_deliveries(
         .where(Delivery.receiver_id == subject.receiver_id, _is_to_account(channels))
     )
     rows = reader.rows_in_ranges(deliveries, Delivery.id)
-    yield "deliveries.jsonl", fill_rows(rows, find_fields(), subject.id)
+    yield "deliveries.jsonl", fill_rows(rows, fields, subject.id)
 
 
 def _is_to_account(channels: Channels) -> ColumnElement[bool]:

@@ -13,6 +13,10 @@ from ...core.process.servers import after_fork
 
 log = logging.getLogger(__name__)
 
+# Short, so that all processes of a server take part in a broadcast that one of them began.
+SWEEP_SECONDS = 0.5
+# The first sweep does not compete with the server's start or the first request for the processor.
+FIRST_SWEEP_SECONDS = 0.5
 IDLE_SECONDS = 30.0
 RETRY_SECONDS = 2.0
 

@@ -19,16 +19,12 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ...core.process.servers import after_fork
-from .background import Background
+from .background import FIRST_SWEEP_SECONDS, SWEEP_SECONDS, Background
 from .worker import Worker
 
 log = logging.getLogger(__name__)
 
-# Short, so that all processes of a server take part in a broadcast that one of them began.
-SWEEP_SECONDS = 0.5
 RETRY_SECONDS = 5.0
-# The first sweep does not compete with the server's start or the first request for the processor.
-FIRST_SWEEP_SECONDS = 0.5
 SHUTDOWN_SECONDS = 5.0
 
 
@@ -44,30 +40,6 @@ class Engine(Protocol):
 
     def stop(self, seconds: float) -> None:
         """Release the unsent deliveries, and claim no more."""
-
-
-class FirstRequest:
-    """Starts an engine before the first request of each process.
-
-    Not every server calls `when_serving`, and a process may be forked after that call.
-    """
-
-    def __init__(self, app: Flask, engine: Engine) -> None:
-        self._app = app
-        self._engine = engine
-        self._listen()
-        after_fork(self._listen)
-
-    def _listen(self) -> None:
-        hooks = self._app.before_request_funcs.setdefault(None, [])
-        if self._start not in hooks:
-            hooks.append(self._start)
-
-    def _start(self) -> None:
-        hooks = self._app.before_request_funcs[None]
-        # A new list, because another request may iterate over this one.
-        self._app.before_request_funcs[None] = [each for each in hooks if each != self._start]
-        self._engine.start()
 
 
 class ThreadEngine:

@@ -2,9 +2,10 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
 from ...core.clock import Clock
 from ..channel import Channel, Channels
@@ -32,19 +33,32 @@ class BackgroundTask(Protocol):
         """Do a part of the work and return the seconds until the next part; None without work."""
 
 
+class BackgroundWork(NamedTuple):
+    """A task that a feature contributes to the worker."""
+
+    # A name that no channel has.
+    name: str
+    # Called once, when the worker begins: a task may use services that need the worker.
+    make_task: Callable[[], BackgroundTask]
+
+
 @dataclass(eq=False)
 class Worker:
     batches: Batches
     channels: Channels
     clock: Clock
-    # By names that no channel has. A task may store deliveries, so tasks run before channels.
-    tasks: dict[str, BackgroundTask] = field(default_factory=dict, init=False)
+    works: Sequence[BackgroundWork]
     # Reads the personal fields of recipients.
-    fields: FieldReader | None = field(default=None, init=False)
+    fields: FieldReader
     # How long each channel waits for a server that is away.
     _pauses: dict[str, float] = field(default_factory=dict, init=False)
 
+    @cached_property
+    def tasks(self) -> Mapping[str, BackgroundTask]:
+        return {work.name: work.make_task() for work in self.works}
+
     def names(self) -> list[str]:
+        # A task may store deliveries, so tasks run before channels.
         return [*self.tasks, *self.channels.names()]
 
     def seconds_until_due(self, name: str) -> float | None:

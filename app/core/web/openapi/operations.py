@@ -81,7 +81,7 @@ class Operations:
 def _path_parameters(rule: Rule, described: Operation) -> list[JsonObject]:
     found = []
     meanings = {
-        each.name: each.description for each in current_frontdesk.contributions(PathVariable)
+        each.name: each.description for each in current_frontdesk.all_contributions(PathVariable)
     }
     for name, converter in variables_of(rule):
         schema = _schema_of(converter)

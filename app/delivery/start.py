@@ -1,0 +1,99 @@
+"""Starts the engine in processes that serve requests, for messages that other processes stored.
+
+Not every server calls `when_serving`, and a process may be forked after that call, so the first
+request of each process starts the engine too.
+"""
+
+from __future__ import annotations
+
+from flask import Flask
+from sqlalchemy import exists, or_, select
+from sqlalchemy.exc import DBAPIError
+
+from ..core.context import Context, WhenServing
+from ..core.db.base import Base
+from ..core.db.tables import WORK
+from ..core.process.servers import after_fork
+from .worker.background import FIRST_SWEEP_SECONDS, SWEEP_SECONDS, Background
+
+
+class DeliveryStart:
+    """Starts the engine. An application that does not use the queue imports it for its first row.
+
+    Its thread reads with one query whether the queue and the tables of background tasks are empty.
+    """
+
+    def __init__(self, context: Context, is_used: bool) -> None:
+        self._context = context
+        self._is_used = is_used
+        self._watch = Background("frontdesk-queue", self._look)
+
+    def start(self) -> None:
+        if self._is_used:
+            self._start_engine()
+        elif not in_memory(self._context):
+            self._watch.begin(FIRST_SWEEP_SECONDS)
+
+    def _look(self) -> float | None:
+        with self._context.app.app_context():
+            if not self._has_work():
+                return SWEEP_SECONDS
+            self._start_engine()
+        return None
+
+    def _has_work(self) -> bool:
+        tables = [each for each in Base.metadata.tables.values() if WORK in each.info]
+        query = select(or_(*(exists(select(1).select_from(table)) for table in tables)))
+        try:
+            with self._context.engine.connect() as connection:
+                return bool(connection.scalar(query))
+        except DBAPIError:
+            # A table is missing, or the database is away: the engine handles and logs both.
+            return True
+
+    def _start_engine(self) -> None:
+        from .worker.engine import Engine
+
+        self._context.get(Engine).start()  # type: ignore[type-abstract]
+
+
+class FirstRequest:
+    """Calls a function before the first request of each process."""
+
+    def __init__(self, app: Flask, start: DeliveryStart) -> None:
+        self._app = app
+        self._engine_start = start
+        self._listen()
+        after_fork(self._listen)
+
+    def _listen(self) -> None:
+        hooks = self._app.before_request_funcs.setdefault(None, [])
+        if self._start not in hooks:
+            hooks.append(self._start)
+
+    def _start(self) -> None:
+        hooks = self._app.before_request_funcs[None]
+        # A new list, because another request may iterate over this one.
+        self._app.before_request_funcs[None] = [each for each in hooks if each != self._start]
+        self._engine_start.start()
+
+
+def start_with_first_request(context: Context) -> None:
+    start = DeliveryStart(context, context.owns_application or has_own_engine(context))
+    context.add(start)
+    context.contribute(WhenServing(start.start))
+    context.add(FirstRequest(context.app, start))
+
+
+def has_own_engine(context: Context) -> bool:
+    """Return whether the application delivers by Celery or by an engine of its own, which has to
+    know the worker from the start."""
+    broker = context.settings.core.CELERY_BROKER_URL
+    has_broker = broker is not None and broker.get_secret_value() != ""
+    return has_broker or any(context.parts.get(name) is not None for name in ("engine", "celery"))
+
+
+def in_memory(context: Context) -> bool:
+    """Return whether all threads share the connection to the database."""
+    url = context.engine.url
+    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
