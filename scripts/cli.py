@@ -32,7 +32,7 @@ the database, and no running server.
 - **If standard output is not a terminal**, commands that print records print JSON lines: one object
   on each line. `--json` always prints JSON.
 - **Errors, warnings, questions and progress bars** go to standard error. Long commands (`accounts
-  import`, `accounts export`, `frontdesk prune`, `frontdesk partition`, `frontdesk reencrypt`)
+  import`, `accounts export`, `frontdesk prune`, `frontdesk reencrypt`)
   show a progress bar if standard error is a terminal.
 - **Questions.** A command that deletes or overwrites data asks for confirmation. `--yes` skips the
   question. If standard input is not a terminal, the command does not ask.

@@ -36,7 +36,7 @@ from .rigs.poolers import pgbouncer
 from .rigs.routing import cache_rules
 from .rigs.stages import AddedStages
 from .rigs.templates import cache_templates
-from .rounds import ALONE, LONG, PARTITIONED, POOLED, WAITING, is_repetition
+from .rounds import ALONE, LONG, POOLED, WAITING, is_repetition
 
 pytest_plugins = [
     "app.testing.plugin",
@@ -48,15 +48,14 @@ pytest_plugins = [
 
 BACKENDS = ("sqlite", "postgresql")
 POOLED_BACKEND = "postgresql-pooled"
-PARTITIONED_BACKEND = "postgresql-partitioned"
 # More backends for the tests of some files.
-MORE_BACKENDS = {POOLED_BACKEND: POOLED, PARTITIONED_BACKEND: PARTITIONED}
+MORE_BACKENDS = {POOLED_BACKEND: POOLED}
 SECRET = "a secret key for the tests, long enough for HS256, and for HS512 as well"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run the tests of some files through a connection pooler or with partitions too."""
+    """Run the tests of some files through a connection pooler too."""
     function = metafunc.definition
     more = [name for name, files in MORE_BACKENDS.items() if function.nodeid.startswith(files)]
     if not more or "backend" not in metafunc.fixturenames:
@@ -218,28 +217,11 @@ def _pooled_postgres(_migrated_postgres: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
-def _partitioned_postgres() -> Iterator[str]:
-    name = f"frontdesk_test_parts_{os.getpid()}"
-    with postgres_database(name) as url, reuse_connections(name):
-        migrate(url)
-        migrate(url, "frontdesk", "partition", "inbox", "--parts", "3", "--offline")
-        migrate(url, "frontdesk", "partition", "events", "--by", "month", "--offline")
-        yield url
-
-
-@pytest.fixture(scope="session")
-def _partitioned_cleaner(_partitioned_postgres: str) -> Iterator[DatabaseCleaner]:
-    with closing(DatabaseCleaner(_partitioned_postgres)) as cleaner:
-        yield cleaner
-
-
 @pytest.fixture(params=BACKENDS)
 def backend(
     request: pytest.FixtureRequest, tmp_path: Path, _memory_folder: Path
 ) -> Iterator[Backend]:
-    """SQLite with the in-memory state store, and PostgreSQL with Redis: directly, pooled, or with
-    partitions."""
+    """SQLite with the in-memory state store, and PostgreSQL with Redis: directly, or pooled."""
     if request.param.startswith("sqlite"):
         folder = _memory_folder / tmp_path.name
         folder.mkdir()
@@ -248,14 +230,10 @@ def backend(
         yield Backend("sqlite", f"sqlite:///{path}")
         shutil.rmtree(folder, ignore_errors=True)
         return
-    names = {
-        POOLED_BACKEND: ("_pooled_postgres", "_cleaner"),
-        PARTITIONED_BACKEND: ("_partitioned_postgres", "_partitioned_cleaner"),
-    }
-    database, cleaning = names.get(request.param, ("_migrated_postgres", "_cleaner"))
-    url = request.getfixturevalue(database)
+    is_pooled = request.param == POOLED_BACKEND
+    url = request.getfixturevalue("_pooled_postgres" if is_pooled else "_migrated_postgres")
     redis_url = request.getfixturevalue("redis_url")
-    cleaner: DatabaseCleaner = request.getfixturevalue(cleaning)
+    cleaner: DatabaseCleaner = request.getfixturevalue("_cleaner")
     keys: redis.Redis = request.getfixturevalue("_redis")
     yield Backend("postgresql", url, redis_url)
     cleaner.delete_rows()

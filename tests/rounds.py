@@ -53,7 +53,6 @@ WAITING = (
 # These put load on the machine or measure its speed under load: they run one by one.
 ALONE = (
     "tests/core/test_migrating_under_load.py",
-    "tests/core/test_upgrades_under_load.py",
     "tests/notifications/test_priorities.py",
     "tests/server/test_login_flood.py",
     "tests/server/test_pictures.py",
@@ -92,16 +91,6 @@ POOLED = (
     "tests/console/test_owner_inbox.py",
     "tests/broadcasts/test_admin_send.py",
     "tests/notifications/test_inbox.py",
-)
-
-# Routes and commands that also run with a partitioned inbox and audit log.
-PARTITIONED = (
-    "tests/audit/test_reading.py",
-    "tests/audit/test_retention.py",
-    "tests/cli/test_prune.py",
-    "tests/broadcasts/test_admin_send.py",
-    "tests/notifications/test_inbox.py",
-    "tests/notifications/test_undo.py",
 )
 
 

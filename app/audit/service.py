@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 from marshmallow import Schema
-from sqlalchemy import ColumnElement, Engine, Select, TextClause, select, tuple_
+from sqlalchemy import ColumnElement, Select, TextClause, select, tuple_
 
 from ..core.actions import Action
 from ..core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
@@ -223,27 +223,13 @@ class RecordRetention:
     settings: AuditSettings
 
     def prune(self, batch: int = 5_000) -> int:
-        """Delete old entries and return their number.
-
-        A partitioned audit log loses whole partitions, and gets those of the next months.
-        """
-        now, days = self.clock.now(), self.settings.KEEP_DAYS
-        before = None if days is None else now - timedelta(days=days)
-        dropped = self._sweep_partitions(now, before)
-        if before is None:
-            return dropped
-        return dropped + delete_in_batches(
+        """Delete old entries and return their number."""
+        if self.settings.KEEP_DAYS is None:
+            return 0
+        before = self.clock.now() - timedelta(days=self.settings.KEEP_DAYS)
+        return delete_in_batches(
             self.session, AuditEntry, AuditEntry.at < before, batch=batch, order_by=AuditEntry.at
         )
-
-    def _sweep_partitions(self, now: datetime, before: datetime | None) -> int:
-        bind = self.session.get_bind()
-        if not isinstance(bind, Engine) or bind.dialect.name != "postgresql":
-            return 0
-        # Imported here, because servers and SQLite do not need it.
-        from ..core.db.partitioning.months import sweep_events
-
-        return sweep_events(bind, now, before)
 
 
 def assemble(context: Context) -> None:

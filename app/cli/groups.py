@@ -51,8 +51,8 @@ HELP = {
 }
 # Groups that an application without an account model has.
 WITHOUT_ACCOUNTS = ("accounts", "frontdesk", "mail")
-# `transfer` adds its commands to the group of `accounts`, and `partitions` to that of `frontdesk`.
-_MODULES = {"accounts": "transfer", "frontdesk": "partitions"}
+# `transfer` adds its commands to the group of `accounts`.
+_MODULES = {"accounts": "transfer"}
 
 
 def lazy_group(name: str) -> LazyGroup:

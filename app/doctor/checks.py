@@ -14,7 +14,6 @@ from .addresses import (
     check_public_url,
 )
 from .databases import check_clock, check_database, check_migrations, check_pooler
-from .partitions import check_partitions
 from .replica import check_replica
 from .set_up import check_guards, check_secret_key, check_settings
 from .stores import check_keystore, check_private_files
@@ -33,7 +32,6 @@ CHECKS = (
     Check(check_migrations, "database"),
     Check(check_clock, "database"),
     Check(check_replica, "database"),
-    Check(check_partitions, "database"),
     Check(check_client_name, "servers"),
 )
 _TITLES = {

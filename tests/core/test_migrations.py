@@ -26,7 +26,7 @@ from sqlalchemy.orm import mapped_column
 from app import AccountMixin, Frontdesk, blueprints, create_app
 from app.accounts.account import ServiceBase
 from app.auth.settings import AuthSettings
-from app.core.db.migrations import MIGRATION_LOCK, _is_compared
+from app.core.db.migrations import MIGRATION_LOCK, _is_compared, _is_in_models, _partitions
 from app.core.db.postgres import TIMEOUT_SECONDS
 from app.core.process.folders import migrations_folder
 from config import Settings
@@ -39,7 +39,7 @@ from ..rigs.servers import checkout_environment
 
 def compared(accounts: str = "accounts") -> dict[str, Any]:
     """Return options with which Alembic compares as `flask db check` does."""
-    return {"compare_type": True, "include_object": partial(_is_compared, accounts)}
+    return {"compare_type": True, "include_object": partial(_is_compared, accounts, frozenset)}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -124,6 +124,18 @@ def test_index_of_an_application_is_compared_whatever_its_name_ends_in(service: 
             if found[0] == "remove_index"
         ]
         assert (change, index.name) == ("remove_index", "ix_accounts_id_search")
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_partitions_are_in_no_models_and_stay(service: Flask) -> None:
+    with connect(service) as connection:
+        connection.exec_driver_sql("CREATE TABLE own (id bigint) PARTITION BY RANGE (id)")
+        connection.exec_driver_sql("CREATE TABLE own_1 PARTITION OF own DEFAULT")
+        is_compared = partial(_is_in_models, "accounts", partial(_partitions, connection))
+        options: dict[str, Any] = {"include_object": is_compared}
+        context = MigrationContext.configure(connection, opts=options)
+        changes = compare_metadata(context, ServiceBase.metadata)
+        assert [found[1].name for found in changes if found[0] == "remove_table"] == ["own"]
 
 
 class HostWithEverything(HostSettings):

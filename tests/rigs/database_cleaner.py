@@ -41,8 +41,7 @@ class DatabaseCleaner:
         # The lock waits for open transactions, so that their rows are deleted too.
         statements = [sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(names)]
         if any(large for _, large in tables):
-            # With CASCADE, because a partitioned table, which has no rows itself, is not listed.
-            statements.append(sql.SQL("TRUNCATE {} CASCADE").format(names))
+            statements.append(sql.SQL("TRUNCATE {}").format(names))
         else:
             statements.append(_delete([name for name, _ in tables]))
         with self._connected().transaction():

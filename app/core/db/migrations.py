@@ -3,9 +3,9 @@
 import re
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 from flask import current_app
@@ -16,13 +16,16 @@ from ..process.folders import migrations_folder
 from ..types import JsonObject
 from .base import UtcDateTime
 from .direct import connect_directly
-from .partitioning.names import is_part_name
 from .revisions import refuse_replaced
 from .search_indexes import search_index_names
 from .short_locks import repeat_until_locked
 
 MIGRATION_LOCK = 7_305_731_402
 LOCK_RETRY_SECONDS = 0.1
+_PARTITIONS = text(
+    "SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE relispartition"
+)
+Partitions = Callable[[], frozenset[str]]
 
 
 def run_migrations() -> None:
@@ -56,7 +59,8 @@ def run_migrations() -> None:
             has_our_history = _has_our_history(context.script)
             is_compared = _is_compared if has_our_history else _is_in_models
             accounts = current_app.extensions["frontdesk"].accounts_in_migrations.name
-            options.setdefault("include_object", partial(is_compared, accounts))
+            partitions = cache(partial(_partitions, prepared))
+            options.setdefault("include_object", partial(is_compared, accounts, partitions))
             options.setdefault("on_version_apply", partial(_explain_search_indexes, accounts))
             context.configure(
                 connection=prepared,
@@ -119,21 +123,42 @@ def _has_our_history(scripts: Any) -> bool:
     return any("frontdesk" in script.branch_labels for script in scripts.walk_revisions())
 
 
+def _partitions(connection: Connection) -> frozenset[str]:
+    """Return the names of all partitions, which are in no models."""
+    if connection.dialect.name != "postgresql":
+        return frozenset()
+    return frozenset(connection.scalars(_PARTITIONS))
+
+
 def _is_compared(
-    accounts: str, found: object, name: str | None, kind: str, reflected: bool, model: object
+    accounts: str,
+    partitions: Partitions,
+    found: object,
+    name: str | None,
+    kind: str,
+    reflected: bool,
+    model: object,
 ) -> bool:
     """Ignore tables of features that the application does not mount: our migrations create all."""
     unknown = kind == "table" and reflected and model is None
     is_unused = unknown and str(name).startswith("frontdesk_")
-    return not is_unused and _is_in_models(accounts, found, name, kind, reflected, model)
+    return not is_unused and _is_in_models(
+        accounts, partitions, found, name, kind, reflected, model
+    )
 
 
 def _is_in_models(
-    accounts: str, _object: object, name: str | None, kind: str, reflected: bool, model: object
+    accounts: str,
+    partitions: Partitions,
+    _object: object,
+    name: str | None,
+    kind: str,
+    reflected: bool,
+    model: object,
 ) -> bool:
     """Ignore the indexes of the search, which depend on what the database has, and partitions."""
     if kind == "table":
-        return not (reflected and model is None and is_part_name(str(name)))
+        return not (reflected and model is None and name in partitions())
     return not (kind == "index" and reflected and name in search_index_names(accounts))
 
 

@@ -21,12 +21,8 @@ _RETRY_SECONDS = 0.5
 _NOT_LOCKED = ("55P03", "40P01")
 
 
-def repeat_until_locked(
-    connection: Connection, change: Callable[[], Any], attempts: int | None = None
-) -> bool:
+def repeat_until_locked(connection: Connection, change: Callable[[], Any]) -> None:
     """Call `change`, and again after a rollback while it does not get its locks in time.
-
-    Return whether it got them, which is false only with a limit of attempts.
 
     While a statement waits for a lock on a table, all later requests for the table wait too, so
     each attempt is short. Statements in autocommit, such as CREATE INDEX CONCURRENTLY, have no
@@ -34,14 +30,9 @@ def repeat_until_locked(
     """
     event.listen(connection, "begin", _limit_lock_wait)
     try:
-        attempt = 1
         while not _is_done(connection, change):
-            if attempt == attempts:
-                return False
-            attempt += 1
             log.warning("A table is in use; trying again to lock it.")
             time.sleep(_RETRY_SECONDS)
-        return True
     finally:
         event.remove(connection, "begin", _limit_lock_wait)
 

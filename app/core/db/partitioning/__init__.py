@@ -1,1 +1,0 @@
-"""Native partitions of large tables on PostgreSQL, created while the application runs."""
