@@ -79,8 +79,8 @@ def test_architecture_page_names_existing_files_and_symbols() -> None:
 
 
 def _top_level(file: Path) -> set[str]:
-    return {
-        node.name
-        for node in ast.parse(file.read_text()).body
-        if isinstance(node, ast.ClassDef | ast.FunctionDef)
-    }
+    """Return the classes, functions and constants of a module."""
+    body = ast.parse(file.read_text()).body
+    named = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    targets = (node.target for node in body if isinstance(node, ast.AnnAssign))
+    return named | {target.id for target in targets if isinstance(target, ast.Name)}
