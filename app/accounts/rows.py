@@ -13,7 +13,7 @@ from ..core.clock import Clock
 from ..core.db.base import UtcDateTime
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
-from ..core.types import AccountModel
+from ..core.types import AccountKey, AccountModel
 from .models import MOMENTS, SUSPENDED, AccountLike, is_over, queried_attributes
 
 
@@ -79,7 +79,7 @@ class AccountRows:
         self.session.add(account)
         return cast(AccountLike, account)
 
-    def emails(self, ids: Collection[Any]) -> dict[Any, str]:
+    def emails(self, ids: Collection[AccountKey]) -> dict[AccountKey, str]:
         """Return the email addresses of existing accounts by their ids."""
         if not ids:
             return {}

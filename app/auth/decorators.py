@@ -6,7 +6,7 @@ is found once), keeps the view's signature, and declares itself to the OpenAPI d
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
@@ -30,7 +30,7 @@ from .step_up.service import Freshness
 
 CREDENTIAL_PROBLEMS = (InvalidCredentials, LoggedOut, AccountNotFound)
 
-Made = TypeVar("Made", bound=Callable[..., Any])
+Made = TypeVar("Made", bound=Callable[..., object])
 # Raises the problem for a caller without access.
 EntryCheck = Callable[[], object]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..accounts.models import AccountLike
 from ..core.errors import Problem
@@ -53,7 +53,7 @@ class FactorFeature:
 
 @dataclass(frozen=True)
 class PasskeyFeature:
-    check_factor: Callable[[AccountLike, Any], str | None]
+    check_factor: Callable[[AccountLike, object], str | None]
     step_up: StepUp
 
 

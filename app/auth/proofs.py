@@ -52,9 +52,9 @@ class ProofSubject(NamedTuple, Generic[T]):
 
     kind: str
     # A value that JSON can represent.
-    id: Any
+    id: object
     # A change of any of these values ends the proof.
-    state: Sequence[Any]
+    state: Sequence[object]
     row: T
 
 

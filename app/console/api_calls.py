@@ -135,7 +135,7 @@ def _call(view: View, data: PageData, arguments: Values) -> Any:
         return view(**arguments)
 
 
-def _check_available(needs: type[Any]) -> None:
+def _check_available(needs: type[object]) -> None:
     """Raise the problem of a feature that is switched off, before its view is called."""
     context = find_context()
     if context.unavailable_reason(needs) is None and not context.provides(needs):

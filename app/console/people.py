@@ -10,7 +10,7 @@ from ..accounts.models import AccountLike
 from ..core.db.account_ids import serialize_id
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
-from ..core.types import AccountModel
+from ..core.types import AccountKey, AccountModel
 from ..profiles.links import PICTURE_ENDPOINT
 from ..profiles.models import Profile
 from ..profiles.service import Visibility
@@ -55,7 +55,7 @@ class People:
         rows = self._rows.read(self.session, account_id=account.id)
         return build_person(account.email, *rows[0]) if rows else DisplayedPerson(account.email)
 
-    def by_ids(self, ids: Iterable[Any]) -> dict[Any, DisplayedPerson]:
+    def by_ids(self, ids: Iterable[AccountKey]) -> dict[AccountKey, DisplayedPerson]:
         """Return the persons of the accounts that have a profile, in one query."""
         rows = self.session.execute(
             select(Profile.account_id, *_COLUMNS).where(Profile.account_id.in_(list(ids)))

@@ -84,11 +84,11 @@ class Target(NamedTuple):
     """The object of an action that affects neither an account nor a workspace."""
 
     kind: str
-    id: Any
+    id: AccountKey
 
 
 # An audit log entry by the names of its columns.
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 Listener = Callable[[Any, dict[str, Any]], object]
 
 _INSERT = insert(AuditEntry).inline()
@@ -243,7 +243,7 @@ def write_audit_entries(session: AnySession | Connection, rows: Sequence[Row]) -
     connection.execute(_INSERT, rows)
 
 
-def _as_json(data: Values) -> Any:
+def _as_json(data: Values) -> object:
     """Convert ids of any type and timestamps to strings."""
     return orjson.loads(orjson.dumps(dict(data), default=str, option=orjson.OPT_NON_STR_KEYS))
 

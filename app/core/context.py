@@ -120,7 +120,7 @@ class Context(Services["Context"]):
 
     def __post_init__(self) -> None:
         super().__init__()
-        self._contributions: defaultdict[type[Any], list[Any]] = defaultdict(list)
+        self._contributions: defaultdict[type[object], list[Any]] = defaultdict(list)
         self.mounted = MountedBlueprints()
         self.session, self.clock = self.basics.session, self.basics.clock
         self.hooks, self.keystore = self.basics.hooks, self.basics.keystore

@@ -19,7 +19,7 @@ RANGE_SIZE = 50_000
 # Called before each statement; raises to abort the export.
 CheckActive = Callable[[], None]
 # Selects columns of any type.
-ExportQuery = Select[*tuple[Any, ...]]
+ExportQuery = Select[*tuple[object, ...]]
 
 
 class DataSubject(NamedTuple):

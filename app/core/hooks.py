@@ -17,10 +17,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from .errors import SetupError
 from .types import AnyFunction, JsonObject, Values
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=AnyFunction)
 
 # Combines the default and the registered functions, in the order of registration, to one function.
-Combine = Callable[[Callable[..., Any], Sequence[Callable[..., Any]]], Callable[..., Any]]
+Combine = Callable[[AnyFunction, Sequence[AnyFunction]], AnyFunction]
 
 
 def use_last(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:

@@ -9,7 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flask import request
 
@@ -51,7 +51,7 @@ class LogSource(NamedTuple):
 
 
 # Writes a rejected request to the audit log, by the event and the fields.
-RecordRejection = Callable[[str, Mapping[str, Any]], object]
+RecordRejection = Callable[[str, Values], object]
 
 
 class RejectionLog:

@@ -24,15 +24,15 @@ class Services(Generic[ThisContext]):
 
     def __init__(self) -> None:
         # The services that are built.
-        self.services: dict[type[Any], Any] = {}
-        self._makers: dict[type[Any], Callable[[ThisContext], Any]] = {}
+        self.services: dict[type[object], Any] = {}
+        self._makers: dict[type[object], Callable[[ThisContext], Any]] = {}
         # Services that only pages use: API routes that need them are not mounted.
-        self._for_pages: set[type[Any]] = set()
-        self._unavailable: dict[type[Any] | None, type[Problem]] = {}
+        self._for_pages: set[type[object]] = set()
+        self._unavailable: dict[type[object] | None, type[Problem]] = {}
         # What assembles the features that no one has needed yet, by their package.
         self._features: dict[str, Callable[[ThisContext], object]] = {}
         # The services that are being made, each for the one before it.
-        self._making: list[type[Any]] = []
+        self._making: list[type[object]] = []
         self._lock = RLock()
 
     def add_feature(self, package: str, assemble: Callable[[ThisContext], object]) -> None:
@@ -70,26 +70,26 @@ class Services(Generic[ThisContext]):
             self._for_pages.add(kind)
 
     def add(
-        self, service: object, kind: type[Any] | None = None, *, for_pages: bool = False
+        self, service: object, kind: type[object] | None = None, *, for_pages: bool = False
     ) -> None:
         """Add a service that needs no other one."""
         self.provide(kind or type(service), lambda _: service, for_pages=for_pages)
 
-    def mark_unavailable(self, problem: type[Problem], kind: type[Any] | None = None) -> None:
+    def mark_unavailable(self, problem: type[Problem], kind: type[object] | None = None) -> None:
         """Set the problem to raise if this service is requested, or any service that is missing."""
         self._unavailable[kind] = problem
 
-    def provides(self, kind: type[Any]) -> bool:
+    def provides(self, kind: type[object]) -> bool:
         """Return whether the application has the service."""
         if kind not in self._makers:
             self.assemble_feature_of(kind.__module__)
         return kind in self._makers
 
-    def has(self, kind: type[Any]) -> bool:
+    def has(self, kind: type[object]) -> bool:
         """Return whether the application has the service, and routes of the API may need it."""
         return self.provides(kind) and kind not in self._for_pages
 
-    def unavailable_reason(self, kind: type[Any]) -> type[Problem] | None:
+    def unavailable_reason(self, kind: type[object]) -> type[Problem] | None:
         self.assemble_feature_of(kind.__module__)
         return self._unavailable.get(kind) or self._unavailable.get(None)
 
@@ -98,7 +98,7 @@ class Services(Generic[ThisContext]):
         for kind in list(self._makers):
             self.make(kind)
 
-    def make(self, kind: type[Any]) -> Any:
+    def make(self, kind: type[object]) -> Any:
         """Make the service, unless it exists; raise the problem that says why it is missing."""
         with self._lock:
             if not self.provides(kind):
@@ -115,7 +115,7 @@ class Services(Generic[ThisContext]):
                     self._making.pop()
             return self.services[kind]
 
-    def _missing(self, kind: type[Any]) -> str:
+    def _missing(self, kind: type[object]) -> str:
         needing = f", which {self._making[-1].__name__} needs" if self._making else ""
         return f"This application has no {kind.__name__}{needing}."
 

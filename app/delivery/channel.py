@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from ..core.db.account_ids import IdKind
 from ..core.db.base import autocommit_engine
-from ..core.types import AccountModel
+from ..core.types import AccountKey, AccountModel
 from .message import Receiver, StoredMessage
 from .personal import personalized
 
@@ -131,7 +131,7 @@ class AccountAddressBook:
         is_missing = column.is_(None) | (column == "")
         return targets, case((is_missing, f"The account has no {self.needs}"), else_=null())
 
-    def load(self, ids: Collection[Any]) -> Mapping[Any, Receiver]:
+    def load(self, ids: Collection[AccountKey]) -> Mapping[AccountKey, Receiver]:
         account = self.model
         if self.database.dialect.name == "postgresql":
             # One array parameter: batches of every size use the same statement.
@@ -156,7 +156,7 @@ class AccountAddressBook:
         return None
 
 
-def receiver_id_reader(book: AddressBook[Any]) -> Callable[[Any], Any]:
+def receiver_id_reader(book: AddressBook[Any]) -> Callable[[Any], AccountKey]:
     """Return the function that turns a delivery's `receiver_id` into an id of the address book.
 
     The column is text if the application's account ids are not integers. The ids of receivers

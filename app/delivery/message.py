@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..core.types import Values
+from ..core.types import AccountKey, Values
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Sms:
 class Receiver(NamedTuple):
     """The data of an account that channels need."""
 
-    id: Any
+    id: AccountKey
     email: str
     phone: str | None
     # The language of the account, if the owner or a client has set one.

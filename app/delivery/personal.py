@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from markupsafe import escape
 
@@ -29,7 +29,7 @@ FieldValues = Mapping[str, str]
 
 
 class FieldReader(Protocol):
-    def read(self, ids: Collection[Any]) -> Mapping[Any, FieldValues]:
+    def read(self, ids: Collection[AccountKey]) -> Mapping[AccountKey, FieldValues]:
         """Return the values of all fields by the ids of accounts, read by one query."""
 
 

@@ -1,5 +1,3 @@
-from typing import Any
-
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
@@ -70,6 +68,6 @@ class DeliveryVariables(BaseSettings):
         "MAIL_PORT", "MAIL_USE_TLS", "MAIL_USE_SSL", "MAIL_SUPPRESS_SEND", mode="before"
     )
     @classmethod
-    def _empty_is_unset(cls, value: object, info: ValidationInfo) -> Any:
+    def _empty_is_unset(cls, value: object, info: ValidationInfo) -> object:
         """Use the default for an empty variable (`MAIL_PORT=`)."""
         return cls.model_fields[str(info.field_name)].default if value == "" else value

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import IO, Any
+from typing import IO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import orjson
@@ -48,7 +48,7 @@ class Archive:
     def json(self, name: str, value: object) -> None:
         self.bytes(name, as_json(value, _JSON | orjson.OPT_INDENT_2))
 
-    def lines(self, name: str, rows: Iterable[Any]) -> None:
+    def lines(self, name: str, rows: Iterable[object]) -> None:
         """Add a file with one JSON document per row and line."""
         with self._zip.open(self._entry(name), "w", force_zip64=True) as entry:
             buffer = bytearray()

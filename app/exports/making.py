@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Engine, String, cast, inspect, select
 from sqlalchemy.orm import Session
 
-from ..accounts.models import queried_attributes
+from ..accounts.models import AccountLike, queried_attributes
 from ..auth.schemas import account_read
 from ..core.clock import Clock
 from ..core.data_export import CheckActive, DataExporter, DataSubject, ExportReader
@@ -94,10 +94,10 @@ class ExportWriter:
     engine: Engine
     hooks: Hooks
     exporters: Sequence[DataExporter]
-    is_email_verified: Callable[[Any], bool]
+    is_email_verified: Callable[[AccountLike], bool]
 
     def write(
-        self, archive: Archive, account: Any, session: AnySession, check_active: CheckActive
+        self, archive: Archive, account: AccountLike, session: AnySession, check_active: CheckActive
     ) -> None:
         """Write all files. `check_active` is called before each statement, and raises to stop."""
         archive.json("account.json", _account_data(account))

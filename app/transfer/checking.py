@@ -39,7 +39,7 @@ class CheckedAccount:
     line: int
     email: str
     values: JsonObject
-    id: Any
+    id: AccountKey | None
     # The id in the file, if our accounts cannot have ids of its type.
     other_id: AccountKey | None
     hash_kind: str | None
@@ -106,7 +106,7 @@ class Checks:
             )
         return account.email_unverified_since or self._clock.now()
 
-    def _key(self, value: Any) -> Any:
+    def _key(self, value: Any) -> AccountKey | None:
         """Return the id in the type of our accounts' ids, or None for another type."""
         kind = self._key_kind.python_type
         if kind is int:

@@ -21,11 +21,11 @@ _AT_ONCE = 5_000
 @dataclass
 class ExistingRows:
     ids: JsonObject
-    emails: dict[Any, str]
+    emails: dict[AccountKey, str]
     # The creation time by slug; None for a workspace that an earlier row creates without a time.
     workspaces: dict[str, datetime | None]
     # The linked account by issuer and subject.
-    identities: dict[tuple[str, str], Any]
+    identities: dict[tuple[str, str], AccountKey]
 
     def account_of(self, checked: CheckedAccount) -> Any:
         """Return the id of the existing account, or None for a new account."""
@@ -65,7 +65,7 @@ def find_existing(accounts: Accounts, batch: list[CheckedAccount]) -> ExistingRo
     workspace = select(Workspace.slug, Workspace.created_at)
     linked = select(Identity.issuer, Identity.subject, Identity.account_id)
 
-    def find(statement: Any, column: Any, values: Collection[Any]) -> Iterator[Any]:
+    def find(statement: Any, column: Any, values: Collection[object]) -> Iterator[Any]:
         items = list(values)
         for start in range(0, len(items), _AT_ONCE):
             part = items[start : start + _AT_ONCE]

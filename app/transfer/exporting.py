@@ -14,6 +14,7 @@ from sqlalchemy.orm import undefer
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.idp.models import Identity
+from ..core.types import AccountKey
 from ..profiles.models import PROPERTIES, Profile
 from ..workspaces.models import Member, Workspace
 from .account import ImportedIdentity
@@ -29,7 +30,7 @@ ACCOUNT_COLUMNS = (
 COLUMNS = (*ACCOUNT_COLUMNS, "current_workspace", "workspaces", "identities", "profile")
 _PROFILE_COLUMNS = [*sorted(PROPERTIES - {"id", "account_id"}), "avatar_file"]
 
-Line = dict[str, Any]
+Line = dict[str, object]
 
 
 class Exporter:
@@ -74,12 +75,12 @@ class Exporter:
             yield _without_none(line)
 
     def _members(
-        self, page: Sequence[AccountLike], keys: list[Any]
-    ) -> tuple[dict[Any, list[Line]], dict[Any, str]]:
+        self, page: Sequence[AccountLike], keys: list[AccountKey]
+    ) -> tuple[dict[AccountKey, list[Line]], dict[AccountKey, str]]:
         """Return the memberships of each account, and the slug of its current workspace."""
         chosen = {account.id: account.current_workspace_id for account in page}
-        memberships: dict[Any, list[Line]] = defaultdict(list)
-        current: dict[Any, str] = {}
+        memberships: dict[AccountKey, list[Line]] = defaultdict(list)
+        current: dict[AccountKey, str] = {}
         rows = self.session.execute(
             select(Member, Workspace)
             .join(Workspace, Workspace.id == Member.workspace_id)
@@ -103,8 +104,8 @@ class Exporter:
                 current[member.account_id] = workspace.slug
         return memberships, current
 
-    def _identities(self, keys: list[Any]) -> dict[Any, list[Line]]:
-        identities: dict[Any, list[Line]] = defaultdict(list)
+    def _identities(self, keys: list[AccountKey]) -> dict[AccountKey, list[Line]]:
+        identities: dict[AccountKey, list[Line]] = defaultdict(list)
         rows = select(Identity).where(Identity.account_id.in_(keys)).order_by(Identity.id)
         for row in self.session.scalars(rows):
             identities[row.account_id].append(
@@ -142,7 +143,7 @@ def _without_none(line: Line) -> Line:
     return {name: value for name, value in line.items() if value is not None}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.isoformat() if isinstance(value, datetime) else value
 
 

@@ -1,6 +1,6 @@
 """Changes existing accounts for `--update`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,6 +15,9 @@ from ..workspaces.models import Member, Workspace
 from .account import ImportedMembership
 from .checking import CheckedAccount
 from .writing import AccountWriter
+
+# Carries out one change.
+Change = Callable[[], object]
 
 
 @dataclass(eq=False)
@@ -43,7 +46,7 @@ class Updates:
             self.accounts.session.flush()
         return bool(changes)
 
-    def _account(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
+    def _account(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Change]:
         account: Any = self.accounts.by_id(account_id)
         values = {name: checked.values[name] for name in ("role", "status", "phone")}
         new = {n: v for n, v in values.items() if v is not None and getattr(account, n) != v}
@@ -52,7 +55,7 @@ class Updates:
         if account.password_hash is None and checked.values["password_hash"] is not None:
             yield _set(account, "password_hash", checked.values["password_hash"])
 
-    def _members(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
+    def _members(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Change]:
         session = self.accounts.session
         stored = (
             select(Workspace.slug, Member)
@@ -74,16 +77,16 @@ class Updates:
         values = self.writer.member(membership, workspace_id, account_id)
         self.accounts.session.add(Member(**values))
 
-    def _identities(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
+    def _identities(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Change]:
         session = self.accounts.session
         stored = select(Identity.issuer, Identity.subject).where(Identity.account_id == account_id)
         existing = {tuple(row) for row in session.execute(stored)} if checked.identities else set()
         for identity in checked.identities:
             if (identity.issuer, identity.subject) not in existing:
                 row = self.writer.identity(identity, checked.email, account_id)
-                yield lambda row=row: session.add(Identity(**row))
+                yield partial(session.add, Identity(**row))
 
-    def _profile(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
+    def _profile(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Change]:
         session, now = self.accounts.session, self.accounts.clock.now()
         if checked.profile is None:
             return
@@ -105,5 +108,5 @@ class Updates:
             yield _set(profile, name, value)
 
 
-def _set(row: object, name: str, value: object) -> Any:
+def _set(row: object, name: str, value: object) -> Change:
     return lambda: setattr(row, name, value)

@@ -12,7 +12,7 @@ from ..accounts.service import Accounts
 from ..auth.idp.identities import DEFAULT
 from ..auth.idp.models import Identity
 from ..core.context import report_action
-from ..core.types import JsonObject
+from ..core.types import AccountKey, JsonObject
 from ..profiles.models import Profile
 from ..workspaces.models import Member, Workspace
 from .account import ImportedIdentity, ImportedMembership
@@ -31,7 +31,7 @@ class AccountWriter:
     _: KW_ONLY
     emits: bool
 
-    def write(self, new: list[CheckedAccount]) -> list[Any]:
+    def write(self, new: list[CheckedAccount]) -> list[AccountKey]:
         """Insert the accounts and return their ids, in the same order."""
         session, now = self.accounts.session, self.accounts.clock.now()
         workspaces = self.workspaces([item for checked in new for item in checked.memberships])
@@ -112,7 +112,7 @@ class AccountWriter:
             },
         )
 
-    def _insert(self, rows: list[JsonObject]) -> list[Any]:
+    def _insert(self, rows: list[JsonObject]) -> list[AccountKey]:
         """Insert rows of accounts and return their ids, in the same order."""
         session, model = self.accounts.session, self.accounts.model
         if not _has_plain_columns(inspect(model), rows[0].keys() | {"id"}):

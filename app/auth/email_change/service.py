@@ -6,9 +6,8 @@ Only the email to the new address says whether that address has an account.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, delete, select
 
 from ...accounts.addresses import read_new_email
 from ...accounts.errors import EmailTaken
@@ -252,7 +251,7 @@ def free_email(session: AnySession, accounts: Accounts, email: str) -> None:
     delete_rows(session, model, model.email == email, model.status == PENDING)
 
 
-def forget_changes(session: AnySession, *which: Any) -> None:
+def forget_changes(session: AnySession, *which: ColumnElement[bool]) -> None:
     session.execute(
         delete(EmailChange).where(*which).execution_options(synchronize_session="fetch")
     )

@@ -21,7 +21,7 @@ from .policy import Requirement
 # Returns the name of the proof (`proof_names.py`), or None for a wrong value. The proof is used up
 # in `write_last`, so that its row is locked for a short time; that raises WrongFactor if another
 # request has used it up.
-FactorCheck = Callable[[AccountLike, Any], str | None]
+FactorCheck = Callable[[AccountLike, object], str | None]
 
 
 @dataclass(eq=False)

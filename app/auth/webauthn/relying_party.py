@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -172,7 +172,7 @@ def _verify(check: Callable[[], Verified]) -> Verified:
         raise PasskeyRefused("not_verified", error=text[:100]) from None
 
 
-def _public_key(key: bytes) -> Any:
+def _public_key(key: bytes) -> object:
     """Return the decoded key; raise an error for a key that could never verify a signature."""
     from webauthn.helpers import decode_credential_public_key, decoded_public_key_to_cryptography
 

@@ -1,7 +1,7 @@
 """The audit log for admins: filters, which an admin can save, pages and downloads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 from urllib.parse import urlencode
 
 from flask import Response, request
@@ -14,7 +14,7 @@ from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
-from ...core.types import JsonObject, Values
+from ...core.types import AccountKey, JsonObject, Values
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.paging import Slice
 from ...core.web.request_data import takes
@@ -107,7 +107,9 @@ def build_event_rows(rows: Iterable[Values]) -> list[JsonObject]:
     return [_event_row(row, known, workspaces) for row in rows]
 
 
-def _event_row(row: Values, known: Mapping[Any, str], workspaces: Mapping[int, str]) -> JsonObject:
+def _event_row(
+    row: Values, known: Mapping[AccountKey, str], workspaces: Mapping[int, str]
+) -> JsonObject:
     return {
         **row,
         "title": entry_title(row),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from flask import request
 
@@ -11,6 +11,7 @@ from ...auth.decorators import active_account_required, roles_required
 from ...core.context import service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
+from ...core.types import AccountKey
 from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.operation import View, hidden
 from ..forms import labeled_error
@@ -89,9 +90,9 @@ def start_of_day(text: str, days_later: int = 0) -> str:
         return ""
 
 
-def emails_by_id(ids: Iterable[Any]) -> dict[Any, str]:
+def emails_by_id(ids: Iterable[AccountKey | None]) -> dict[AccountKey, str]:
     """Return the email addresses of existing accounts by their serialized ids, in one query."""
-    emails = service(Accounts).rows.emails({*ids} - {None})
+    emails = service(Accounts).rows.emails({each for each in ids if each is not None})
     return {serialize_id(account_id): email for account_id, email in emails.items()}
 
 

@@ -14,7 +14,7 @@ from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
-from ...core.types import Values
+from ...core.types import AccountKey, Values
 from ...core.web.operation import View, hidden
 from ...core.web.paging import Slice
 from ...core.web.replicas import reads_replica
@@ -171,7 +171,9 @@ def activity_entries(items: Sequence[Item]) -> list[WorkspaceActivity]:
     return [_entry(item, emails, invited) for item in items]
 
 
-def _entry(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) -> WorkspaceActivity:
+def _entry(
+    item: Item, emails: Mapping[AccountKey, str], invited: Mapping[int, str]
+) -> WorkspaceActivity:
     kind = item["type"]
     is_own = item["account_id"] is not None and item["actor_id"] == item["account_id"]
     icon, text = _SENTENCES.get(
@@ -196,7 +198,7 @@ def _entry(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) ->
     )
 
 
-def _who(item: Item, emails: Mapping[Any, str]) -> str:
+def _who(item: Item, emails: Mapping[AccountKey, str]) -> str:
     if item["actor_id"] is None:
         return _(_OTHERS.get(item["actor_kind"], _OTHERS["system"]))
     return emails.get(item["actor_id"], _("Deleted account"))

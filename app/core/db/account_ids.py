@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Integer, SmallInteger, String, Uuid
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from ..types import Values
+from ..types import AccountKey, Values
 
 MAX_ID = 2**63 - 1
 
@@ -54,12 +54,12 @@ class UuidIds:
     pattern: ClassVar[str] = UUID_PATTERN
     path_schema: ClassVar[Values] = {"type": "string", "format": "uuid"}
 
-    def from_path(self, text: str) -> Any:
+    def from_path(self, text: str) -> AccountKey:
         if not re.fullmatch(UUID_PATTERN, text):
             raise ValueError("not a UUID")
         return self.from_text(text)
 
-    def from_text(self, text: object) -> Any:
+    def from_text(self, text: object) -> AccountKey:
         found = uuid.UUID(str(text))
         return str(found) if self.as_text else found
 

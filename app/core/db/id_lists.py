@@ -9,8 +9,10 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeEngine
 
+from ..types import AccountKey
 
-def id_list(ids: Sequence[Any], kind: TypeEngine[Any], dialect: Dialect) -> Any:
+
+def id_list(ids: Sequence[AccountKey], kind: TypeEngine[Any], dialect: Dialect) -> Any:
     """Return the ids as a column to select from."""
     if dialect.name == "postgresql":
         return func.unnest(bindparam(None, [*ids], type_=ARRAY(kind))).column_valued("ids")

@@ -87,7 +87,7 @@ def prepare_postgres(
     prepared = PreparedStatements(mode)
 
     @event.listens_for(engine, "do_connect")
-    def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> TimeoutConnection:
+    def connect(_dialect: object, _record: object, args: Any, options: Any) -> TimeoutConnection:
         if breaker.is_rejecting:
             raise errors.OperationalError(_NO_RESPONSE)
         try:

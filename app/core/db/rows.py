@@ -19,7 +19,7 @@ from .session import FollowingSession
 from .transaction import AnySession
 
 Row = Sequence[Any]
-Readers = Sequence[tuple[int, Callable[[Any], Any]]]
+Readers = Sequence[tuple[int, Callable[[object], object]]]
 
 
 class _Compiled(NamedTuple):
@@ -29,7 +29,7 @@ class _Compiled(NamedTuple):
     # Converters of column values, for the columns that need one.
     readers: Readers
     # Converters of parameters.
-    writers: Sequence[tuple[str, Callable[[Any], Any]]]
+    writers: Sequence[tuple[str, Callable[[object], object]]]
     # Literal values of the statement, such as those of a `case`.
     fixed: Values
 

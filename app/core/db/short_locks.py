@@ -21,7 +21,7 @@ _RETRY_SECONDS = 0.5
 _NOT_LOCKED = ("55P03", "40P01")
 
 
-def repeat_until_locked(connection: Connection, change: Callable[[], Any]) -> None:
+def repeat_until_locked(connection: Connection, change: Callable[[], object]) -> None:
     """Call `change`, and again after a rollback while it does not get its locks in time.
 
     While a statement waits for a lock on a table, all later requests for the table wait too, so
@@ -37,7 +37,7 @@ def repeat_until_locked(connection: Connection, change: Callable[[], Any]) -> No
         event.remove(connection, "begin", _limit_lock_wait)
 
 
-def _is_done(connection: Connection, change: Callable[[], Any]) -> bool:
+def _is_done(connection: Connection, change: Callable[[], object]) -> bool:
     try:
         change()
     except OperationalError as error:

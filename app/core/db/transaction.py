@@ -36,7 +36,7 @@ class _Open:
     after_commit: list[Action] = field(default_factory=list)
     after_rollback: list[Action] = field(default_factory=list)
     # Identity keys of the rows that stay locked until the end.
-    locked: set[Any] = field(default_factory=set)
+    locked: set[object] = field(default_factory=set)
 
 
 @contextmanager
@@ -157,7 +157,7 @@ def write_last(session: AnySession, write: WriteRows, row: object) -> None:
     _open(session).written_last.setdefault(write, []).append(row)
 
 
-def locked_rows(session: AnySession) -> set[Any]:
+def locked_rows(session: AnySession) -> set[object]:
     """Return the identity keys of the rows that the open transaction has locked."""
     return _open(session).locked
 

@@ -58,7 +58,7 @@ class Blueprint(flask.Blueprint):
         name: str,
         import_name: str,
         *,
-        needs: type[Any] | None = None,
+        needs: type[object] | None = None,
         assemble: Assemble | None = None,
         about: str = "",
         flow: tuple[str, str] | None = None,
@@ -120,7 +120,7 @@ class Blueprint(flask.Blueprint):
         raise SetupError(f"The blueprint '{self.name}' cannot be mounted: {remedy}")
 
     def add_url_rule(
-        self, rule: str, *args: Any, only_with: type[Any] | None = None, **options: Any
+        self, rule: str, *args: Any, only_with: type[object] | None = None, **options: Any
     ) -> None:
         """With `only_with`, register the rule only if the application has this service."""
         # Every path works with and without a trailing slash, without a redirect.

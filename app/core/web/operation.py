@@ -90,7 +90,7 @@ class Operation:
     polled: bool = False
     signs_in: bool = False
     # The service that the route requires.
-    needs: type[Any] | None = None
+    needs: type[object] | None = None
     # The view of the API that a form of the console calls.
     calls: View | None = None
     examples: JsonObject = field(default_factory=dict)
@@ -116,7 +116,7 @@ def find_operation(view: View) -> Operation | None:
     return found if isinstance(found, Operation) else None
 
 
-def note_needs(view: View | None, needs: type[Any] | None) -> None:
+def note_needs(view: View | None, needs: type[object] | None) -> None:
     """Record the service that a view needs, for code that calls the view itself.
 
     A lazily loaded view has no record yet and is not loaded.

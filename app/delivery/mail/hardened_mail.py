@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from email.utils import parseaddr
 from types import TracebackType
-from typing import Any
 
 from flask import Flask
 from flask_mail import BadHeaderError, Connection, Mail, Message, email_dispatched
@@ -110,7 +109,7 @@ def _address(mailbox: Mailbox) -> str:
     return to_ascii(mailbox[1] if isinstance(mailbox, tuple) else parseaddr(mailbox)[1])
 
 
-def _headers(message: Message) -> Iterator[Any]:
+def _headers(message: Message) -> Iterator[object]:
     """Yield all values of the message that are written into headers."""
     # Flask-Mail allows a folded subject.
     yield re.sub(r"\r\n(?=[ \t])", "", str(message.subject or ""))

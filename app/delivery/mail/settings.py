@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from email.utils import formataddr
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -14,7 +14,7 @@ from ..settings import DEFAULT_SENDER
 from .mime import one_line
 
 
-def _one_address(value: object) -> Any:
+def _one_address(value: object) -> object:
     if not isinstance(value, (tuple, list)):
         return value
     try:

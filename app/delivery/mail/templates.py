@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 from flask import Flask, render_template
 from jinja2 import (
@@ -96,7 +95,7 @@ class Templates:
     def translator(self, language: str, is_html: bool = False) -> Translator:
         return Translator(language, load_catalog(DOMAIN, language, self._folders), is_html)
 
-    def texts(self, language: str, *, is_html: bool) -> dict[str, Any]:
+    def texts(self, language: str, *, is_html: bool) -> dict[str, object]:
         """Return the functions that translate the texts of a template."""
         translate = self.translator(language, is_html)
         return {"translate": translate, "translate_n": translate.plural}

@@ -74,7 +74,7 @@ class SmsGateway:
         base = str(self._settings.top_level("SMS_API_URL") or TWILIO).rstrip("/")
 
         class Http(TwilioHttpClient):  # type: ignore[misc]
-            def request(self, method: str, url: str, *args: object, **kwargs: object) -> Any:
+            def request(self, method: str, url: str, *args: object, **kwargs: object) -> object:
                 return super().request(method, url.replace(TWILIO, base, 1), *args, **kwargs)
 
         return Client(

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ...core.types import AccountKey
 from ..channel import Channel, Send, receiver_id_reader
 from ..errors import DeliveryError, Refused, SenderRefused, SwitchedOff, Unreachable
 from ..outbox.batches import Batch, Batches, ClaimedDelivery
@@ -46,10 +47,10 @@ class BatchRun:
         # The delivery that was sent and is not recorded yet, with its reference.
         self._unrecorded: tuple[ClaimedDelivery, str | None] | None = None
         # The receivers by their ids, as the channel's address book returns them.
-        self._receivers: Mapping[Any, Any] = {}
+        self._receivers: Mapping[AccountKey, Any] = {}
         # The values of personal fields by receiver, if a message of the batch has personal fields.
-        self._values: Mapping[Any, FieldValues] = {}
-        self._read_id: Callable[[Any], Any]
+        self._values: Mapping[AccountKey, FieldValues] = {}
+        self._read_id: Callable[[Any], AccountKey]
 
     def send(
         self, channel: Channel, on_start: Callable[[], object], may_continue: Callable[[], bool]

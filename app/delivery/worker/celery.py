@@ -103,7 +103,7 @@ class CeleryEngine:
             """Forget the connection pool in a forked child: it belongs to the parent."""
             forget_connections(app)
 
-        def start_sweeping(sender: Any, **_: Any) -> None:
+        def start_sweeping(sender: Any, **_: object) -> None:
             if sender.app is celery:
                 sweeper = Background("frontdesk-sweep", self.sweep)
                 # The reference keeps the thread alive as long as the worker.
@@ -182,12 +182,12 @@ def _create_celery(url: str, queue: str) -> Celery:
     if (servers := parse_servers(url)) is not None:
         celery.conf.update(_sentinel(servers, celery.conf.broker_transport_options))
 
-    def set_unique_name(sender: str, instance: Any, **_: Any) -> None:
+    def set_unique_name(sender: str, instance: Any, **_: object) -> None:
         """Add the process id to a default name: two nodes with one name conflict on a broker."""
         if instance.app is celery and sender == default_nodename(None):
             instance.hostname = sender.replace("@", f"-{os.getpid()}@", 1)
 
-    def log_as_json(instance: Any, **_: Any) -> None:
+    def log_as_json(instance: Any, **_: object) -> None:
         """Log the worker's banner and warnings as JSON, which Celery prints as plain text."""
         if instance.app is celery and logs_json():
             instance.quiet = True

@@ -36,8 +36,8 @@ class JobRunner:
     # The name in the log, such as "Export".
     name: str
     # The columns that `perform` reads, next to `id` and `attempts`.
-    columns: Sequence[Any]
-    attempts: Any
+    columns: Sequence[object]
+    attempts: object
     # Does the job, finishes it in the queue, and regularly calls the second argument, which can
     # raise Interrupted.
     perform: Callable[[Job, Callable[[], None]], None]

@@ -1,7 +1,6 @@
 """Reads typed fields of a row, or raises a RowError that names the field."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 
@@ -80,7 +79,7 @@ def words(row: Values, name: str) -> list[str]:
     return [name.strip().lower() for name in names if isinstance(name, str) and name.strip()]
 
 
-def _parsed(row: Values, name: str) -> Any:
+def _parsed(row: Values, name: str) -> object:
     value = row.get(name)
     if value == "":
         return None

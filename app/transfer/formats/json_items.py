@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 from ..account import RowError
 
@@ -23,7 +23,7 @@ class TextSource(Protocol):
     def read(self, size: int, /) -> str: ...
 
 
-def items(stream: TextSource) -> Iterator[Any]:
+def items(stream: TextSource) -> Iterator[object]:
     """Yield the items of the document, which is an array."""
     return _Document(stream).items()
 
@@ -36,7 +36,7 @@ class _Document:
         self._lines = 1
         self._ended = False
 
-    def items(self) -> Iterator[Any]:
+    def items(self) -> Iterator[object]:
         self._take("[")
         if self._next() == "]":
             return
@@ -61,7 +61,7 @@ class _Document:
             self._broken(self._at)
         self._at += 1
 
-    def _value(self) -> Any:
+    def _value(self) -> object:
         self._next()
         while True:
             try:

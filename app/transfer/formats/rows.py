@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import Any, TextIO
+from typing import TextIO
 
 import orjson
 
@@ -12,7 +12,7 @@ from .json_items import TextSource, items
 
 LONGEST_LINE = 1024 * 1024
 
-Fields = Mapping[str, Any]
+Fields = Mapping[str, object]
 Numbered = tuple[int, Fields | RowError]
 
 
