@@ -20,6 +20,7 @@ from ..workspaces.ownership import Ownership
 from ..workspaces.service import Workspaces
 from .bulk import BulkAdministration
 from .credentials import CredentialAdministration
+from .filters import AccountFilters
 from .search import AccountSearch
 from .service import Administration
 from .view import AccountView
@@ -50,7 +51,7 @@ def _search(context: Context) -> AccountSearch:
         context.get(AccountFinder),
         context.get(AccountView),
         context.tables.account_ids,
-        _has_factor(context, accounts),
+        AccountFilters(accounts, _has_factor(context, accounts)),
     )
 
 

@@ -57,43 +57,41 @@ class Ordering:
         return self.sort.startswith("-")
 
     @property
-    def has_id_in_index(self) -> bool:
-        """Return whether the index of the order has the ids too, so that it is read alone."""
-        return self.name != EMAIL
-
-    @property
     def reversed(self) -> Self:
         return replace(self, sort=self.name if self.is_descending else f"-{self.name}")
 
     def parts(self, cursor: Cursor | None, offset: int) -> Iterator[Part]:
         """Yield the parts of a page in order. Rows with and without a value are separate parts,
         since databases differ in where an index has NULL."""
+        columns = [self.column] if self.name in (ID, EMAIL) else [self.column, self.id]
+        order_by = [each.desc() if self.is_descending else each.asc() for each in columns]
+        after = () if cursor is None else (self.after(cursor),)
         if not self.may_be_null:
-            yield Part(() if cursor is None else (self._after_cursor(cursor),), self._by_value())
+            yield Part(after, order_by)
         elif offset:
-            yield Part((), self._by_null_and_value())
+            first, *others = order_by
+            first = first.nulls_last() if self.is_descending else first.nulls_first()
+            yield Part((), [first, *others])
         else:
-            parts = [self._without_value(cursor), self._with_value(cursor)]
-            for part in reversed(parts) if self.is_descending else parts:
-                if part is not None:
-                    yield part
+            # First those without a value, or last. Sorted by the column too, since some databases
+            # would use another index without it.
+            kinds = [True, False] if self.is_descending else [False, True]
+            for has_value in kinds if cursor is None else kinds[kinds.index(bool(cursor.value)) :]:
+                has_kind = self.column.is_not(None) if has_value else self.column.is_(None)
+                yield Part((has_kind, *after), order_by)
+                after = ()
 
-    def _without_value(self, cursor: Cursor | None) -> Part | None:
-        # Sorted by the NULL column too, since some databases would use another index without it.
-        order_by = self._by_value()
-        if cursor is None or (cursor.value is not None and self.is_descending):
-            return Part((self.column.is_(None),), order_by)
-        if cursor.value is not None:
-            return None
-        is_after = self._after(self.id, literal(cursor.id, self.id.type))
-        return Part((self.column.is_(None), is_after), order_by)
-
-    def _with_value(self, cursor: Cursor | None) -> Part | None:
-        if cursor is not None and cursor.value is not None:
-            return Part((self._after_cursor(cursor),), self._by_value())
-        if cursor is not None and self.is_descending:
-            return None
-        return Part((self.column.is_not(None),), self._by_value())
+    def after(self, cursor: Cursor) -> ColumnElement[bool]:
+        """Return the condition that a row of the same part is after this one."""
+        columns: Any = self.id
+        values: Any = literal(cursor.id, self.id.type)
+        if self.name == EMAIL:
+            columns, values = self.column, literal(cursor.value)
+        elif cursor.value is not None:
+            value = timestamp_literal(self.column, cursor.value)
+            columns, values = tuple_(self.column, self.id), tuple_(value, values)
+        found: ColumnElement[bool] = columns < values if self.is_descending else columns > values
+        return found
 
     def create_cursor(self, row: Values) -> str:
         values = [self.sort, row[self.name], row[ID]]
@@ -118,35 +116,6 @@ class Ordering:
         if not (isinstance(value, str) and is_storable(value)):
             raise ValueError("The value is not an email address.")
         return value
-
-    def _by_value(self) -> Sequence[Any]:
-        column = self._directed(self.column)
-        return (column,) if self.name in (ID, EMAIL) else (column, self._directed(self.id))
-
-    def _by_null_and_value(self) -> Sequence[Any]:
-        column = self._directed(self.column)
-        column = column.nulls_last() if self.is_descending else column.nulls_first()
-        return (column, self._directed(self.id))
-
-    def _after_cursor(self, cursor: Cursor) -> ColumnElement[bool]:
-        account_id = literal(cursor.id, self.id.type)
-        if self.name == ID:
-            return self._after(self.id, account_id)
-        value = (
-            timestamp_literal(self.column, cursor.value)
-            if self.name != EMAIL
-            else literal(cursor.value)
-        )
-        if self.name == EMAIL:
-            return self._after(self.column, value)
-        return self._after(tuple_(self.column, self.id), tuple_(value, account_id))
-
-    def _after(self, columns: Any, values: Any) -> ColumnElement[bool]:
-        after: ColumnElement[bool] = columns < values if self.is_descending else columns > values
-        return after
-
-    def _directed(self, column: Any) -> Any:
-        return column.desc() if self.is_descending else column.asc()
 
 
 def find_ordering(model: AccountModel, sort: str, ids: IdKind, dialect: str) -> Ordering:

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from ..accounts.search import MAX_COUNT, MIN_PART, AccountFinder
+from ..accounts.search import MAX_CHECKED, AccountFinder
 from ..accounts.service import Accounts
 from ..core.audit_log.models import AuditEntry
 from ..core.db.account_ids import MAX_ID
@@ -35,6 +35,8 @@ from .models import OWNER, Member, Workspace
 MAX_MEMBERS = 10_000
 # Found workspaces are counted up to this number.
 MAX_FOUND = 10_000
+# Owners are found by texts of this length. Shorter ones would find too many.
+MIN_OWNER = 3
 # Owners of a workspace that a list shows.
 MAX_OWNERS = 3
 # With a literal, as in the condition of the index.
@@ -64,7 +66,8 @@ class WorkspaceDirectory:
         self, search: str, limit: int, *, before: int | None = None, after: int | None = None
     ) -> Slice:
         """Return workspaces, the newest first: a page before the one with this id, or the page
-        that ends `after` it. The total is that of a search, counted up to MAX_FOUND + 1."""
+        that ends `after` it. The total is that of a search, counted up to MAX_FOUND + 1; None if
+        only the owners of the newest workspaces are searched."""
         session, is_backward = self.accounts.session, after is not None
         order = Workspace.id.asc() if is_backward else Workspace.id.desc()
         start, end = after or 0, MAX_ID if before is None else before
@@ -73,13 +76,13 @@ class WorkspaceDirectory:
         total = None
         with unprepared(session) if search else nullcontext():
             if search:
-                matches = self._matches(search)
+                matches, is_complete = self._matches(search)
                 ids = session.scalars(self._ids(matches)).all()
-                total = len(ids)
+                total = len(ids) if is_complete else None
                 # Among many results, a page is found soon in the order of the ids.
                 near = sorted((each for each in ids if start < each < end), reverse=not is_backward)
                 on_page = Workspace.id.in_(near[: limit + 1])
-                rows = rows.where(or_(*matches) if total > MAX_FOUND else on_page)
+                rows = rows.where(or_(*matches) if len(ids) > MAX_FOUND else on_page)
             found = self._listed(rows)
         return slice_of(
             found[::-1] if is_backward else found,
@@ -103,31 +106,27 @@ class WorkspaceDirectory:
         ]
         return select(union(*parts).subquery().c.id).limit(MAX_FOUND + 1)
 
-    def _matches(self, search: str) -> Sequence[ColumnElement[bool]]:
+    def _matches(self, search: str) -> tuple[Sequence[ColumnElement[bool]], bool]:
         """Return the conditions for a name or slug with this beginning, and for an owner whom the
-        search of accounts finds. One or two characters would find too many owners."""
+        search of accounts finds; and whether all owners are searched. A text that many accounts
+        have is searched among the owners of the newest MAX_CHECKED workspaces. One or two
+        characters would find too many owners."""
         # An index finds a name in one case only: the usual ones are searched.
         names = {search, search.lower(), search.upper(), search.capitalize(), search.title()}
         found = [self._begins(Workspace.name, name) for name in sorted(names)]
         found.append(self._begins(Workspace.slug, search.lower()))
-        return found if len(search) < MIN_PART else [*found, self._is_owned(search)]
-
-    def _is_owned(self, search: str) -> ColumnElement[bool]:
-        model = self.accounts.model
-        matches = self.finder.find(search, most=MAX_COUNT)
-        own = select(Member.account_id).where(IS_OWNER)
-        ids = matches.ids_among(own)
-        if ids is None and self._has_many(own):
-            ids = matches.ids(model.id.in_(own))
+        if len(search) < MIN_OWNER:
+            return found, True
+        model, first = self.accounts.model, None
+        matches = self.finder.find(search)
         owners = select(Member.workspace_id).join(model, model.id == Member.account_id)
-        if ids is not None and len(ids) <= MAX_COUNT:
-            return Workspace.id.in_(owners.where(IS_OWNER, matches.among(ids)))
-        is_own = Member.workspace_id == Workspace.id
-        return owners.where(is_own, IS_OWNER, matches.of_row()).exists()
-
-    def _has_many(self, rows: Select[Any]) -> bool:
-        """Return whether there are too many rows to check each of them."""
-        return self.accounts.session.execute(rows.offset(MAX_COUNT).limit(1)).first() is not None
+        owners = owners.where(IS_OWNER, matches.is_match)
+        if matches.ids is None:
+            newest = select(Workspace.id).order_by(Workspace.id.desc())
+            first = self.accounts.session.scalar(newest.offset(MAX_CHECKED).limit(1))
+        if first is not None:
+            owners = owners.where(Member.workspace_id > first)
+        return [*found, Workspace.id.in_(owners)], first is None
 
     def _begins(self, column: Any, begin: str) -> ColumnElement[bool]:
         if self.accounts.session.get_bind().dialect.name == "postgresql":

@@ -3,14 +3,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, func, insert, select
+from sqlalchemy import ColumnElement, insert, select
 
 from ..accounts.models import AccountLike
-from ..accounts.search import MAX_COUNT, AccountFinder, Matches
+from ..accounts.search import MAX_CHECKED, MAX_MATCHES, AccountFinder
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
 from ..core.context import report_action
+from ..core.db.estimates import Estimate, count_rows
 from ..core.db.transaction import AnySession, lock_or_raise, transaction, unprepared
 from ..core.types import AccountKey, Values
 from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
@@ -65,35 +66,42 @@ class Members:
         )
         with unprepared(self.session) if search else nullcontext():
             if search:
-                listed = listed.where(self._matches(workspace_id, viewer, search))
+                listed = listed.where(*self._found(workspace_id, viewer, search))
             rows = self.session.execute(listed.offset(offset).limit(limit))
             return [ListedMember(member, email) for member, email in rows]
 
-    def count(self, workspace_id: int, viewer: AccountLike, search: str | None = None) -> int:
-        """Return the number of members, or of those that a search finds: exact up to MAX_COUNT, or
-        up to the limit of the search, and a higher number if there are more."""
-        if search:
-            with unprepared(self.session):
-                matches = self._find(workspace_id, viewer, search)
-                return matches.count(self._is_member(workspace_id))
-        in_workspace = select(Member.id).where(Member.workspace_id == workspace_id)
-        some = in_workspace.limit(MAX_COUNT + 1).subquery()
-        return self.session.scalar(select(func.count()).select_from(some)) or 0
+    def count(
+        self, workspace_id: int, viewer: AccountLike, search: str | None = None
+    ) -> Estimate | None:
+        """Return the number of members, or of those that a search finds; None if not all members
+        are searched."""
+        ids = select(Member.id).where(Member.workspace_id == workspace_id)
+        if not search:
+            return count_rows(self.session, ids)
+        account: Any = self.accounts.model
+        with unprepared(self.session):
+            is_match, *bounds = self._found(workspace_id, viewer, search)
+            found = ids.join(account, account.id == Member.account_id).where(is_match)
+            return None if bounds else count_rows(self.session, found, MAX_MATCHES)
 
-    def _matches(self, workspace_id: int, viewer: AccountLike, search: str) -> ColumnElement[bool]:
-        matches = self._find(workspace_id, viewer, search)
-        ids = matches.ids(self._is_member(workspace_id))
-        return matches.among(ids) if len(ids) <= matches.most else matches.of_row()
+    def _found(
+        self, workspace_id: int, viewer: AccountLike, search: str
+    ) -> Sequence[ColumnElement[bool]]:
+        """Return the conditions for the members that a search finds: a second one if the text is
+        so frequent that only the first MAX_CHECKED members are searched.
 
-    def _find(self, workspace_id: int, viewer: AccountLike, search: str) -> Matches:
-        """An account that is no member must not change the result: members could find out whether
-        it exists."""
-        return self.finder.find(search, self._is_member(workspace_id), viewer=viewer)
-
-    def _is_member(self, workspace_id: int) -> ColumnElement[bool]:
-        members = select(Member.account_id).where(Member.workspace_id == workspace_id)
-        found: ColumnElement[bool] = self.accounts.model.id.in_(members)
-        return found
+        An account that is no member must not change the result: members could find out whether
+        it exists.
+        """
+        model = self.accounts.model
+        in_workspace = Member.workspace_id == workspace_id
+        is_member = model.id.in_(select(Member.account_id).where(in_workspace))
+        matches = self.finder.find(search, is_member, viewer=viewer)
+        if matches.ids is not None:
+            return (matches.is_match,)
+        first = select(Member.id).where(in_workspace).order_by(Member.id)
+        end = self.session.scalar(first.offset(MAX_CHECKED).limit(1))
+        return (matches.is_match,) if end is None else (matches.is_match, Member.id < end)
 
     def get(self, workspace_id: int, account_id: AccountKey) -> ListedMember:
         return self._listed(self._get(workspace_id, account_id))

@@ -19,6 +19,10 @@ down_revision = "0031_shared_broadcasts"
 branch_labels = None
 depends_on = None
 
+FORMER_SEARCH_INDEXES = (
+    "ix_frontdesk_profiles_first_name_search",
+    "ix_frontdesk_profiles_last_name_search",
+)
 Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 # The accounts whose inbox rows are stored in one transaction.
@@ -197,6 +201,8 @@ def create_search_indexes() -> None:
     if op.get_context().as_sql:
         return
     with outside_of_transaction():
+        for name in FORMER_SEARCH_INDEXES:
+            op.drop_index(name, if_exists=True, postgresql_concurrently=True)
         current_app.extensions["frontdesk"].change_search_indexes(op.get_bind(), create=True)
 
 

@@ -259,8 +259,10 @@ def test_page_is_one_query(app: Flask, boss: Api, person: MakePerson) -> None:
         person(f"p{number}")
     for path, statements in {
         ACCOUNTS: 2,
-        # How to search, the matches, and the page.
-        f"{ACCOUNTS}?search=p&limit=2": 4,
+        # The matches and the page.
+        f"{ACCOUNTS}?search=p&limit=2": 3,
+        # How to search, the matches, those with the filters, and the page.
+        f"{ACCOUNTS}?search=example&status=active&limit=2": 5,
         f"{ACCOUNTS}?status=active&role=user&verified=true": 2,
         # One query for accounts with a sign-in, one for accounts without.
         f"{ACCOUNTS}?sort=-last_login_date": 3,

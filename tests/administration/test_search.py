@@ -67,6 +67,26 @@ def people(person: MakePerson) -> dict[str, Person]:
     return found
 
 
+@for_each(
+    ("search", "names"),
+    [
+        ("ni", ["nina.k"]),
+        ("NI SI", ["nina.k"]),
+        ("m", ["anna", "zoe"]),
+        ("MÜ", ["zoe"]),
+        ("mC", ["anna"]),
+        ("@ac", ["anna", "nina.k"]),
+        ("o", []),
+        ("js", ["jsmith"]),
+    ],
+)
+def test_short_text_is_found_at_the_start(
+    boss: Api, people: dict[str, Person], search: str, names: list[str]
+) -> None:
+    page = boss.get(ACCOUNTS, query_string={"search": search})
+    assert (emails(page), page.headers["X-Total-Count"]) == (names, str(len(names)))
+
+
 def test_accounts_are_found_by_a_part(boss: Api, people: dict[str, Person]) -> None:
     for search, names in {**FOUND, **ONLY_PARTS}.items():
         assert find(boss, search=search) == names, search
@@ -93,35 +113,6 @@ def test_search_sends_the_total_with_each_page(boss: Api, people: dict[str, Pers
     assert (len(page.json), page.headers["X-Total-Count"]) == (2, "5")
 
 
-@for_each("sort", ["email", "-created_at", "last_login_date", "id"])
-def test_frequent_matches_have_the_same_pages_without_total(
-    boss: Api, people: dict[str, Person], monkeypatch: pytest.MonkeyPatch, sort: str
-) -> None:
-    expected = find(boss, search="example", sort=sort)
-    monkeypatch.setattr(account_search, "MAX_COUNT", 2)
-    monkeypatch.setattr("app.administration.search.MAX_COUNT", 2)
-    for near in (60, 0):
-        monkeypatch.setattr("app.administration.search._NEAR", near)
-        page = boss.get(ACCOUNTS, query_string={"search": "example", "limit": 4, "sort": sort})
-        assert (emails(page), "X-Total-Count" in page.headers) == (expected[:4], False)
-
-
-@for_each("sort", ["-created_at", "id", "last_login_date", "-last_login_date", "email"])
-def test_many_matches_have_the_same_pages_and_total(
-    boss: Api, people: dict[str, Person], monkeypatch: pytest.MonkeyPatch, sort: str
-) -> None:
-    expected = find(boss, search="example", sort=sort)
-    query = {"search": "example", "limit": 2, "sort": sort}
-    monkeypatch.setattr("app.administration.search._FEW", 1)
-    # Enough of the first accounts match, and too few of them.
-    for first in (20, 1):
-        monkeypatch.setattr("app.administration.search._FIRST", first)
-        page = boss.get(ACCOUNTS, query_string=query)
-        following = follow(boss, page, "next")
-        assert emails(page) + emails(following) == expected[:4]
-        assert page.headers["X-Total-Count"] == "5"
-
-
 def add_members(person: MakePerson) -> None:
     """Create accounts of which half have never signed in, and every other one is found by
     `example.com`."""
@@ -132,29 +123,48 @@ def add_members(person: MakePerson) -> None:
             created.api()
 
 
-@for_each("sort", ["last_login_date", "-last_login_date"])
-def test_pages_by_last_sign_in_have_every_frequent_match(
-    boss: Api, person: MakePerson, monkeypatch: pytest.MonkeyPatch, sort: str
-) -> None:
+@for_each("sort", ["email", "-created_at", "-last_login_date", "id"])
+def test_matches_are_sorted_as_requested(boss: Api, person: MakePerson, sort: str) -> None:
     add_members(person)
-    expected = find(boss, search="example.com", sort=sort)
-    assert len(expected) >= 7
-    monkeypatch.setattr(account_search, "MAX_COUNT", 2)
-    monkeypatch.setattr("app.administration.search._USUAL_PAGE", 1)
-    # The first accounts that are searched are few of their part, or all.
-    for near in (1, 60):
-        monkeypatch.setattr("app.administration.search._NEAR", near)
-        found = pages(boss, search="example.com", sort=sort, limit=2)
-        assert [name for page in found for name in page] == expected, near
+    found = find(boss, search="example.com", sort=sort)
+    everyone = find(boss, sort=sort)
+    assert 7 <= len(found) < len(everyone)
+    assert found == [each for each in everyone if each in {*found}]
+    assert [*pages(boss, search="example.com", sort=sort, limit=len(found))] == [found]
 
 
-def test_matches_of_two_characters_are_counted_up_to_a_smaller_number(
-    boss: Api, people: dict[str, Person], monkeypatch: pytest.MonkeyPatch
+@for_each("sort", ["email", "-created_at", "last_login_date", "id"])
+def test_more_matches_are_listed_newest_first_without_total(
+    boss: Api, people: dict[str, Person], monkeypatch: pytest.MonkeyPatch, sort: str
 ) -> None:
-    monkeypatch.setattr(account_search, "MAX_SHORT_COUNT", 1)
-    for search, names, total in (("ni", ["nina.k"], "1"), ("m", ["anna"], None)):
-        page = boss.get(ACCOUNTS, query_string={"search": search, "limit": 1})
-        assert (emails(page), page.headers.get("X-Total-Count")) == (names, total)
+    newest_first = find(boss, search="example", sort="-created_at")
+    monkeypatch.setattr(account_search, "MAX_MATCHES", 2)
+    for search in ("example", "@ex", "e"):
+        page = boss.get(ACCOUNTS, query_string={"search": "example", "limit": 2, "sort": sort})
+        assert (emails(page), "X-Total-Count" in page.headers) == (newest_first[:2], False), search
+        following = follow(boss, page, "next")
+        assert emails(following) == newest_first[2:4]
+        assert emails(follow(boss, following, "prev")) == newest_first[:2]
+        offset = find(boss, search="example", limit=2, offset=1, sort=sort)
+        assert offset == newest_first[1:3]
+
+
+def test_more_matches_are_found_among_the_newest_accounts(
+    boss: Api, person: MakePerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("adams", "bob", "eve.adams", "carl", "x.adams"):
+        person(name, status="active" if name == "carl" else "inactive")
+    monkeypatch.setattr(account_search, "MAX_MATCHES", 1)
+    for checked, found in ((1, ["x"]), (2, ["x"]), (3, ["x", "eve"]), (20, ["x", "eve", "adams"])):
+        monkeypatch.setattr("app.administration.search.MAX_CHECKED", checked)
+        listed = pages(boss, search="adams", limit=1)
+        assert [name.partition(".")[0] for page in listed for name in page] == found
+    monkeypatch.setattr("app.administration.search.MAX_CHECKED", 3)
+    # The newest accounts are those with the filters.
+    assert len(find(boss, search="adams", status="inactive")) == 2
+    assert find(boss, search="adams", status="active") == []
+    page = boss.get(ACCOUNTS, query_string={"search": "adams", "status": "active"})
+    assert page.headers["X-Total-Count"] == "0"
 
 
 @for_each("sort", ["email", "-email", "-created_at", "id", "last_login_date", "-last_login_date"])
@@ -204,6 +214,19 @@ def test_members_are_found_by_a_part_without_their_phone_numbers(
         assert emails(found) == names
 
 
+def test_frequent_matches_are_found_among_the_first_members(
+    app: Flask, boss: Api, people: dict[str, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = boss.post("/workspaces", json={"name": "Garden"}).json["slug"]
+    for email in people:
+        app.test_cli_runner().invoke(args=["workspaces", "add", slug, email])
+    monkeypatch.setattr(account_search, "MAX_MATCHES", 1)
+    members = f"/workspaces/{slug}/members?search=acme.example"
+    for checked, names in ((20, ["nina.k", "anna"]), (2, ["nina.k"])):
+        monkeypatch.setattr("app.workspaces.members.MAX_CHECKED", checked)
+        assert emails(boss.get(members)) == names
+
+
 @only_on("postgresql")
 def test_trigram_indexes_are_created_with_the_extension(app: Flask) -> None:
     with app.app_context():
@@ -212,7 +235,12 @@ def test_trigram_indexes_are_created_with_the_extension(app: Flask) -> None:
         with context.db.engine.connect() as connection:
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
             definitions = text("SELECT indexname FROM pg_indexes WHERE indexname LIKE '%\\_search'")
-            with_trigrams = {
+            without_trigrams = {
+                "ix_accounts_domain_search",
+                "ix_frontdesk_profiles_lower_first_name_search",
+                "ix_frontdesk_profiles_lower_last_name_search",
+            }
+            with_trigrams = without_trigrams | {
                 "ix_accounts_email_search",
                 "ix_accounts_phone_search",
                 "ix_frontdesk_profiles_names_search",
@@ -221,11 +249,7 @@ def test_trigram_indexes_are_created_with_the_extension(app: Flask) -> None:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(search_indexes, "_trigram_schema", lambda _: None)
                 assert not search_indexes.create_search_indexes(connection, model)
-            assert set(connection.scalars(definitions)) == {
-                "ix_accounts_domain_search",
-                "ix_frontdesk_profiles_first_name_search",
-                "ix_frontdesk_profiles_last_name_search",
-            }
+            assert set(connection.scalars(definitions)) == without_trigrams
             assert search_indexes.create_search_indexes(connection, model)
             assert set(connection.scalars(definitions)) == with_trigrams
 

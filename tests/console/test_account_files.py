@@ -11,7 +11,6 @@ from flask import Flask
 
 from ..administration.test_search import add_members
 from ..conftest import MakeApp, MakePerson, Person
-from ..rigs.cases import for_each
 from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST
 from .form_client import FormClient
@@ -50,19 +49,19 @@ def test_files_have_the_accounts_of_the_filtered_list(
     assert lines == boss.api().get(f"{ACCOUNTS}?status=inactive&sort=email").json
 
 
-@for_each("sort", ["last_login_date", "-last_login_date"])
-def test_file_by_last_sign_in_has_every_frequent_match(
-    desk: FormClient, person: MakePerson, monkeypatch: pytest.MonkeyPatch, sort: str
+def test_file_has_every_match_of_a_frequent_text(
+    desk: FormClient, person: MakePerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_members(person)
-    path = f"{ACCOUNTS}.jsonl?search=example.com&sort={sort}"
+    path = f"{ACCOUNTS}.jsonl?search=example.com&sort=-created_at"
     expected = download(desk, path).data
     assert len(expected.splitlines()) >= 7
-    monkeypatch.setattr("app.administration.search.EXPORT_ROWS", 2)
-    monkeypatch.setattr("app.accounts.search.MAX_COUNT", 2)
-    monkeypatch.setattr("app.administration.search._USUAL_PAGE", 1)
-    monkeypatch.setattr("app.administration.search._NEAR", 1)
-    assert download(desk, path).data == expected
+    monkeypatch.setattr("app.accounts.search.MAX_MATCHES", 2)
+    # More and fewer matches than a batch has rows are among the accounts that are read for it.
+    for rows, checked in ((2, 5), (2, 1), (5, 3)):
+        monkeypatch.setattr("app.administration.search.EXPORT_ROWS", rows)
+        monkeypatch.setattr("app.administration.search.MAX_CHECKED", checked)
+        assert download(desk, path).data == expected, (rows, checked)
 
 
 def test_csv_of_accounts_contains_no_formulas(desk: FormClient, person: MakePerson) -> None:

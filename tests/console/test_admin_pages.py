@@ -11,8 +11,8 @@ import orjson
 import pytest
 from werkzeug.test import TestResponse
 
-from app.administration.search import estimate
 from app.core.context import current_frontdesk
+from app.core.db.estimates import estimate
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.delivery.outbox.statistics import count_backlog, count_failures, list_counted
 from app.testing.database import noted_queries
@@ -112,7 +112,7 @@ def test_few_accounts_are_counted(world: World) -> None:
 def test_number_of_many_accounts_is_an_estimate(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.administration.search.MAX_COUNT", 4)
+    monkeypatch.setattr("app.core.db.estimates.MAX_COUNT", 4)
     with world.site.app.app_context():
         found = estimate(
             current_frontdesk.session, current_frontdesk.tables.account_model or object

@@ -59,29 +59,29 @@ def test_workspaces_are_found_by_name_slug_or_owner(
     assert names_in(main_of(world, f"{LIST}?search={search}")) == names
 
 
-def test_owners_are_found_among_many_matches(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("workspaces.directory.MAX_COUNT", "workspaces.directory.MAX_FOUND"):
-        monkeypatch.setattr(f"app.{name}", 1)
+def test_many_found_workspaces_are_not_counted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.workspaces.directory.MAX_FOUND", 1)
     monkeypatch.setattr("app.console.admin.workspaces.MAX_FOUND", 1)
     main = main_of(world, f"{LIST}?search=lovelace")
     assert names_in(main) == ["Engines", "ada"]
     assert "Over 1 workspaces found" in main
 
 
-@pytest.mark.parametrize("has_many_owners", [True, False])
-def test_owners_are_found_among_too_many_matches(
-    world: World, monkeypatch: pytest.MonkeyPatch, has_many_owners: bool
+def test_owners_of_a_frequent_name_are_found_in_the_newest_workspaces(
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = f"{LIST}?search=example"
     expected = names_in(main_of(world, page))
     assert {"Engines", "ada", "boss"} <= {*expected}
-    # As with 10,000: the owners are fewer than this number or not.
-    monkeypatch.setattr(
-        "app.workspaces.directory.WorkspaceDirectory._has_many", lambda *_: has_many_owners
-    )
-    for most in (1, 4, 5):
-        monkeypatch.setattr("app.workspaces.directory.MAX_COUNT", most)
-        assert names_in(main_of(world, page)) == expected, most
+    monkeypatch.setattr("app.accounts.search.MAX_MATCHES", 1)
+    assert names_in(main_of(world, page)) == expected
+    everyone = names_in(main_of(world, LIST))
+    monkeypatch.setattr("app.workspaces.directory.MAX_CHECKED", 3)
+    main = main_of(world, page)
+    assert names_in(main) == [each for each in everyone[:3] if each in expected]
+    assert "Refine the search: only the newest" in main
 
 
 def test_renamed_workspace_is_found_by_its_name(world: World) -> None:

@@ -119,6 +119,32 @@ def test_all_accounts_that_match_are_selected_up_to_a_limit(
     assert not events(world, "tokens.ended")
 
 
+def test_all_accounts_of_a_frequent_text_are_too_many(
+    world: World, admin: AdminClient, members: list[Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.accounts.search.MAX_MATCHES", 1)
+    monkeypatch.setattr("app.administration.search.MAX_CHECKED", 2)
+    page = admin.get(SIGN_OUT, all="true", search="member")
+    assert "Go back and choose more filters" in page
+    assert "No accounts to change" in page
+
+
+def test_page_of_a_frequent_text_asks_to_refine_the_search(
+    admin: AdminClient, members: list[Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.accounts.search.MAX_MATCHES", 1)
+    monkeypatch.setattr("app.administration.search.MAX_CHECKED", 2)
+    page = admin.get("/admin/accounts", search="member", sort="email")
+    assert page.index(members[2].email) < page.index(members[1].email)
+    assert members[0].email not in page
+    assert "Refine the search" in page
+    assert "More than 1,000 accounts</span>" in page
+    # The number of matches with the filters is not known.
+    page = admin.get("/admin/accounts", search="member", role="user")
+    assert "Refine the search" in page
+    assert "More than 1,000 accounts</span>" not in page
+
+
 @for_each("account", [[], ["0"], ["999999"], ["x"]])
 def test_unknown_accounts_change_nothing(
     world: World, admin: AdminClient, account: list[str]

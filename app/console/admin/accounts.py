@@ -7,16 +7,17 @@ from typing import Any
 from flask import Response, request
 
 from ...accounts.models import DELETING, PENDING, ROLES
-from ...accounts.search import count_limit
+from ...accounts.search import MAX_CHECKED, MAX_MATCHES
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
 from ...administration.rules import may_manage_roles
 from ...administration.schemas import AccountDetails, AccountQuery
-from ...administration.search import AccountSearch, Estimate
+from ...administration.search import NEWEST_FIRST, AccountSearch
 from ...administration.view import Details
 from ...audit.service import write_json_lines
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
+from ...core.db.estimates import Estimate
 from ...core.errors import Invalid
 from ...core.types import JsonObject
 from ...core.web.paging import Slice
@@ -45,11 +46,10 @@ FILTERS = (
     *("search", "status", "role", "mfa", "verified"),
     *("created_after", "last_login_after", "last_login_before"),
 )
-# The number of accounts in the command palette. It shows no total, so few matches are counted.
-FOUND, FOUND_COUNT = 8, 1_000
+# The number of accounts in the command palette.
+FOUND = 8
 SORTS = ("email", "created_at", "last_login_date")
-# Also of a search: frequent matches are read from the newest accounts on.
-DEFAULT_SORT = "-created_at"
+DEFAULT_SORT = NEWEST_FIRST
 # The first selection of these columns sorts in descending order.
 _CSV_COLUMNS = tuple(field_names(AccountDetails))
 _DESCENDING_FIRST = ("created_at", "last_login_date")
@@ -67,6 +67,9 @@ def managed_accounts_page() -> Response:
         )
     except Invalid as problem:
         found, errors = Slice([]), error_messages(problem)
+    # More matches than the search counts are listed from the newest accounts on.
+    is_cut = "search" in query and found.total is None and not errors
+    sort = DEFAULT_SORT if is_cut else filters.get("sort", DEFAULT_SORT)
     return render_page(
         "admin/accounts.html",
         status=422 if errors else 200,
@@ -78,8 +81,10 @@ def managed_accounts_page() -> Response:
         here=current_path(),
         has_more=bool(position or found.after),
         more=any(name in filters for name in FILTERS[4:]),
-        columns={name: _sort_link(name, filters) for name in SORTS},
+        columns={name: _sort_link(name, filters, sort) for name in SORTS},
         total=_total(found, query),
+        most=MAX_MATCHES if is_cut else 0,
+        checked=MAX_CHECKED,
         first_url=link_to(f".{AT}", **filters) if position and not found.rows else "",
         previous_url=link_with(f".{AT}", filters, before=found.before),
         next_url=link_with(f".{AT}", filters, after=found.after),
@@ -91,12 +96,14 @@ def managed_accounts_page() -> Response:
 
 
 @reads_replica
-def _total(found: Slice, query: JsonObject) -> Estimate:
-    if found.total is not None or not found.rows:
-        return Estimate(found.total or 0, "exactly")
+def _total(found: Slice, query: JsonObject) -> Estimate | None:
+    """Return the number of accounts; None if the filters of a search leave an unknown number."""
+    if found.total is not None:
+        return Estimate(found.total, "exactly")
     if "search" in query:
-        # The list knows the number of matches, unless there are too many to count.
-        return Estimate(count_limit(query["search"]), "over")
+        return Estimate(MAX_MATCHES, "over") if query.keys() <= {"search", "sort"} else None
+    if not found.rows:
+        return Estimate(0, "exactly")
     filters: AccountQuery.Input = load_body(AccountQuery, query)
     return service(AccountSearch).count(filters)
 
@@ -119,7 +126,7 @@ def found_accounts() -> Response:
 
 @reads_replica
 def _found(query: AccountQuery.Input) -> Sequence[JsonObject]:
-    return service(AccountSearch).page(query, FOUND_COUNT).rows
+    return service(AccountSearch).page(query).rows
 
 
 def _known_statuses() -> list[str]:
@@ -131,9 +138,8 @@ def _people(rows: Sequence[JsonObject]) -> dict[Any, Any]:
     return service(ConsoleResources).people.by_ids(ids.from_path(str(row["id"])) for row in rows)
 
 
-def _sort_link(name: str, filters: dict[str, str]) -> dict[str, str]:
+def _sort_link(name: str, filters: dict[str, str], sort: str) -> dict[str, str]:
     """Return the link of a column title: sort by the column, or reverse its order."""
-    sort = filters.get("sort", DEFAULT_SORT)
     is_descending = sort == f"-{name}"
     if sort.removeprefix("-") == name:
         reversed_sort = name if is_descending else f"-{name}"

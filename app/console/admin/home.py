@@ -6,8 +6,8 @@ from typing import TypedDict
 from flask import Response
 
 from ...accounts.service import Accounts
-from ...administration.search import estimate
 from ...core.context import current_frontdesk, service
+from ...core.db.estimates import estimate
 from ...core.queue import LONGEST_WAIT
 from ...core.web.fields import RequestSchema
 from ...core.web.request_data import takes

@@ -84,8 +84,7 @@ def email_selected_page() -> Response:
 
 def _page(action: str) -> Response:
     ids = _selected_ids()
-    is_too_many = len(ids) > MAX_ACCOUNTS
-    changed, bulk_changes = [] if is_too_many else ids, service(BulkAdministration)
+    changed, bulk_changes = ids or (), service(BulkAdministration)
     selection = (
         bulk_changes.existing(changed)
         if action == "email"
@@ -95,28 +94,31 @@ def _page(action: str) -> Response:
         "admin/selected_accounts.html",
         at=AT,
         action=action,
-        ids=[serialize_id(each) for each in ids[:MAX_ACCOUNTS]],
+        ids=[serialize_id(each) for each in changed],
         emails=[account.email for account in selection.included[:LISTED]],
         count=len(selection.included),
         skipped=_skipped(selection.skipped),
-        limit=MAX_ACCOUNTS if is_too_many else 0,
+        limit=MAX_ACCOUNTS if ids is None else 0,
         back=next_path(link_to(f".{AT}")),
         has_dates=keeps_dates(current_frontdesk.tables.account_model),
     )
 
 
-def _selected_ids() -> Sequence[AccountKey]:
-    """Return the ids of the selected accounts, or of all that match the filters of the list; at
-    most one more than a change can include."""
+def _selected_ids() -> Sequence[AccountKey] | None:
+    """Return the ids of the selected accounts, or of all that match the filters of the list; None
+    if there are more than a change can include."""
     if request.method == "GET" and "all" in request.args:
         query: AccountQuery.Input = load_body(AccountQuery, account_query(filter_values(FILTERS)))
-        found = service(AccountSearch).page({**query, "limit": MAX_ACCOUNTS + 1})
-        return [_id(str(row["id"])) for row in found.rows]
+        found = service(AccountSearch).page({**query, "limit": MAX_ACCOUNTS})
+        # Without a total, the page does not have all accounts.
+        is_complete = found.total is not None and found.total <= MAX_ACCOUNTS
+        return [_id(str(row["id"])) for row in found.rows] if is_complete else None
     given = request.form if request.method == "POST" else request.args
     try:
-        return [_id(text) for text in dict.fromkeys(given.getlist("account")[: MAX_ACCOUNTS + 1])]
+        ids = [_id(text) for text in dict.fromkeys(given.getlist("account")[: MAX_ACCOUNTS + 1])]
     except ValueError:
         return []
+    return ids if len(ids) <= MAX_ACCOUNTS else None
 
 
 def _id(text: str) -> AccountKey:
@@ -126,7 +128,7 @@ def _id(text: str) -> AccountKey:
 
 def _chosen_ids() -> Sequence[AccountKey]:
     ids = _selected_ids()
-    if not ids or len(ids) > MAX_ACCOUNTS:
+    if not ids:
         raise Invalid.about("account", _("Select 1 to {n} accounts.", n=MAX_ACCOUNTS))
     return ids
 

@@ -2,11 +2,12 @@
 
 from flask import Response
 
+from ...accounts.search import MAX_CHECKED
 from ...accounts.service import Accounts
-from ...administration.search import estimate
 from ...audit.service import Records
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
+from ...core.db.estimates import estimate
 from ...core.web.fields import Text
 from ...core.web.request_data import takes
 from ...workspaces.directory import MAX_FOUND, MAX_MEMBERS, WorkspaceDirectory
@@ -46,6 +47,7 @@ def managed_workspaces_page(query: WorkspacesQuery.Input) -> Response:
         search=search,
         total=found.total,
         max_total=MAX_FOUND,
+        checked=MAX_CHECKED,
         all_workspaces=estimate(current_frontdesk.session, Workspace),
         max_members=MAX_MEMBERS,
         is_first=is_first(query),

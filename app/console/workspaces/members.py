@@ -3,11 +3,10 @@
 from flask import Response, request
 
 from ...accounts.models import AccountLike
-from ...accounts.search import MAX_COUNT, count_limit
-from ...administration.search import Estimate
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
+from ...core.db.estimates import Estimate
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ...core.web.replicas import reads_replica
@@ -65,10 +64,8 @@ def workspace_page(workspace_slug: str) -> Response:
 
 
 @reads_replica
-def _total(viewer: AccountLike, search: str) -> Estimate:
-    number = service(Members).count(current_workspace.id, viewer, search or None)
-    most = count_limit(search) if search else MAX_COUNT
-    return Estimate(most, "over") if number > most else Estimate(number, "exactly")
+def _total(viewer: AccountLike, search: str) -> Estimate | None:
+    return service(Members).count(current_workspace.id, viewer, search or None)
 
 
 @active_account_required

@@ -1,7 +1,7 @@
 """The indexes for the search of accounts, which depend on what the database has.
 
-With PostgreSQL's extension pg_trgm they find a part of a text, otherwise its start. Alembic does
-not compare them, see migrations.py.
+Sorted values find the start of a text, and PostgreSQL's extension pg_trgm a part of it. Alembic
+does not compare these indexes, see migrations.py.
 """
 
 import logging
@@ -17,7 +17,7 @@ from .transaction import AnySession
 log = logging.getLogger(__name__)
 
 _PROFILES = "frontdesk_profiles"
-_PROFILE_INDEXES = ("names", "first_name", "last_name")
+_PROFILE_INDEXES = ("names", "lower_first_name", "lower_last_name")
 _ACCOUNT_INDEXES = ("email", "phone", "domain")
 
 _HAS_TRIGRAM_INDEX = text(
@@ -53,7 +53,11 @@ class _SearchIndex(NamedTuple):
     name: str
     # The method and the columns as SQL.
     definition: str
-    finds_parts: bool
+
+    @property
+    def qualified(self) -> str:
+        schema, dot, _ = self.table.rpartition(".")
+        return f'{schema}{dot}"{_name(self.table, self.name)}"'
 
 
 def has_trigram_index(session: AnySession, model: AccountModel) -> bool:
@@ -68,32 +72,34 @@ def has_trigram_index(session: AnySession, model: AccountModel) -> bool:
 
 def search_index_names(accounts: str) -> set[str]:
     """Return the names of all indexes that the search can have, with this table of accounts."""
-    return {
-        *(_name(_PROFILES, name) for name in _PROFILE_INDEXES),
-        *(_name(accounts, name) for name in _ACCOUNT_INDEXES),
-    }
+    of_profiles = {_name(_PROFILES, name) for name in _PROFILE_INDEXES}
+    return of_profiles | {_name(accounts, name) for name in _ACCOUNT_INDEXES}
 
 
 def create_search_indexes(connection: Connection, model: AccountModel | None) -> bool:
     """Create the missing indexes on profiles, and on an account model's table. PostgreSQL must be
-    in autocommit. Return whether the indexes find parts of a text.
-
-    If the extension pg_trgm is missing and cannot be created, the indexes find only starts.
+    in autocommit. Return whether the indexes find parts of a text: not if the extension pg_trgm is
+    missing and cannot be created.
     """
     is_postgresql = connection.dialect.name == "postgresql"
+    concurrently = "CONCURRENTLY " if is_postgresql else ""
     schema = _trigram_schema(connection) if is_postgresql else None
+    run = connection.exec_driver_sql
     for index in _indexes(connection, model, schema):
-        if index.finds_parts is (schema is not None):
-            _create(connection, index)
-        else:
-            _drop(connection, index)
+        lacks_trigrams = "gin" in index.definition and schema is None
+        is_invalid = {"index": index.qualified}
+        if lacks_trigrams or (is_postgresql and connection.scalar(_IS_INVALID, is_invalid)):
+            run(f"DROP INDEX {concurrently}IF EXISTS {index.qualified}")
+        if not lacks_trigrams:
+            name = f'{concurrently}IF NOT EXISTS "{_name(index.table, index.name)}"'
+            run(f"CREATE INDEX {name} ON {index.table} {index.definition}")
     return schema is not None
 
 
 def drop_search_indexes(connection: Connection, model: AccountModel | None) -> None:
     for index in _indexes(connection, model, ""):
         # The migration of a downgrade is a transaction, which cannot drop an index concurrently.
-        connection.exec_driver_sql(f"DROP INDEX IF EXISTS {_qualified(index)}")
+        connection.exec_driver_sql(f"DROP INDEX IF EXISTS {index.qualified}")
 
 
 def _trigram_schema(connection: Connection) -> str | None:
@@ -116,29 +122,25 @@ def _trigram_schema(connection: Connection) -> str | None:
 def _indexes(
     connection: Connection, model: AccountModel | None, schema: str | None
 ) -> Iterator[_SearchIndex]:
+    """Yield the indexes. The expressions of names and domains are those of a search."""
     quote = connection.dialect.identifier_preparer.quote
     is_postgresql = connection.dialect.name == "postgresql"
     bytewise = ' COLLATE "C"' if is_postgresql else ""
     trigrams = f"{schema}.gin_trgm_ops"
     if inspect(connection).has_table(_PROFILES):
         both = f"USING gin (first_name {trigrams}, last_name {trigrams})"
-        yield _index(_PROFILES, "names", both, finds_parts=True)
+        yield _SearchIndex(_PROFILES, "names", both)
         for name in ("first_name", "last_name"):
-            yield _index(_PROFILES, name, f"({name}{bytewise})")
+            yield _SearchIndex(_PROFILES, f"lower_{name}", f"(lower({name}){bytewise})")
     if model is None:
         return
     table = connection.dialect.identifier_preparer.format_table(model.__table__)
     for name in ("email", "phone"):
         if (column := _column(model, name)) is not None:
-            yield _index(table, name, f"USING gin ({quote(column)} {trigrams})", finds_parts=True)
+            yield _SearchIndex(table, name, f"USING gin ({quote(column)} {trigrams})")
     if (column := _column(model, "email")) is not None:
-        # The expression of a search (accounts/search.py).
         domain = "split_part({0}, '@', 2)" if is_postgresql else "substr({0}, instr({0}, '@') + 1)"
-        yield _index(table, "domain", f"({domain.format(quote(column))}{bytewise})")
-
-
-def _index(table: str, name: str, definition: str, *, finds_parts: bool = False) -> _SearchIndex:
-    return _SearchIndex(table, _name(table, name), definition, finds_parts)
+        yield _SearchIndex(table, "domain", f"({domain.format(quote(column))}{bytewise})")
 
 
 def _name(table: str, name: str) -> str:
@@ -150,22 +152,3 @@ def _column(model: AccountModel, name: str) -> str | None:
     """Return the name of the column, or None if the attribute is another expression."""
     [column] = select(getattr(model, name)).selected_columns
     return column.name if isinstance(column, Column) else None
-
-
-def _create(connection: Connection, index: _SearchIndex) -> None:
-    is_postgresql = connection.dialect.name == "postgresql"
-    if is_postgresql and connection.scalar(_IS_INVALID, {"index": _qualified(index)}):
-        _drop(connection, index)
-    concurrently = "CONCURRENTLY " if is_postgresql else ""
-    name = f'{concurrently}IF NOT EXISTS "{index.name}"'
-    connection.exec_driver_sql(f"CREATE INDEX {name} ON {index.table} {index.definition}")
-
-
-def _drop(connection: Connection, index: _SearchIndex) -> None:
-    concurrently = "CONCURRENTLY " if connection.dialect.name == "postgresql" else ""
-    connection.exec_driver_sql(f"DROP INDEX {concurrently}IF EXISTS {_qualified(index)}")
-
-
-def _qualified(index: _SearchIndex) -> str:
-    schema, dot, _ = index.table.rpartition(".")
-    return f'{schema}{dot}"{index.name}"'
