@@ -31,7 +31,7 @@ from .auth.schemas import LoginRead as LoginRead
 from .auth.sessions.management import OwnSession as OwnSession
 from .auth.sessions.schemas import SessionNotFound as SessionNotFound
 from .auth.settings import AuthSettings as AuthSettings
-from .core.coded_messages import CodedMessage as CodedMessage
+from .core.coded_messages import ValidationMessage as ValidationMessage
 from .core.config.environment import SettingsError as SettingsError
 from .core.config.settings import CoreSettings as CoreSettings
 from .core.context import current_frontdesk as current_frontdesk

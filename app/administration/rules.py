@@ -78,4 +78,5 @@ def check_root_remains(session: AnySession, accounts: Accounts, account: Account
 
 def accounts_lack(what: str) -> CodedMessage:
     """Return the message for a column or a feature that the application's accounts do not have."""
-    return CodedMessage(f"The accounts of this application have no {what}.", "unknown_field")
+    text = f"The accounts of this application have no {what}."
+    return CodedMessage(text, "unknown_field", expected="account")

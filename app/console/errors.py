@@ -25,9 +25,10 @@ from ..core.web.paging import own_path
 from ..core.web.problems import handle_http_exception, known_problem
 from .api_calls import report
 from .blueprint import add_page_headers
+from .error_texts import message_for
 from .kept_forms import keep_form, note_sign_out
 from .links import current_path, has_page, is_fragment_request, link_to, previous_path, redirect
-from .texts import _, message_for
+from .texts import _
 
 log = logging.getLogger(__name__)
 

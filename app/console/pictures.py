@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..core.errors import Fault, Problem, TooLarge
-from .texts import _, message_for
+from .error_texts import message_for
+from .texts import _
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """Texts of the pages and of their errors, in the reader's language."""
 
 import re
-from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import cache, lru_cache
 from gettext import NullTranslations
 from pathlib import Path
@@ -11,13 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from flask import current_app, request
 from markupsafe import Markup, escape
 
-from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
-from ..accounts.models import SUSPENDED
-from ..accounts.service import Accounts
-from ..auth import errors as auth
 from ..auth.caller import known_caller
-from ..core.context import current_frontdesk, service
-from ..core.errors import Problem, TooManyRequests, Unavailable
+from ..core.context import current_frontdesk
 from ..core.request import requested_languages
 from ..core.translations import (
     DAY,
@@ -33,7 +27,6 @@ from ..core.translations import available_languages as languages
 from ..core.translations import direction as direction_of
 from ..core.translations import mark as mark
 from ..core.types import JsonObject
-from ..delivery.mail.templates import Templates
 
 DOMAIN = "console"
 _LANGUAGE = "frontdesk_language"
@@ -150,122 +143,6 @@ def _format(text: str, values: JsonObject) -> Markup:
     return marked.format(**isolated(values, language())) if values else marked
 
 
-_MESSAGES: dict[type[Problem], str] = {
-    auth.IncorrectCredentials: mark("Incorrect email or password."),
-    auth.AccountDeleting: mark(
-        "This account is scheduled for deletion. The email about it has a link to restore it."
-    ),
-    auth.AwaitsVerification: mark(
-        "Confirm your email address first: open the link in the email that we sent you."
-    ),
-    auth.InvalidProof: mark("This code or link is invalid, was used, or has expired."),
-    auth.PasskeyRefused: mark("The passkey was rejected. Try again, or use another method."),
-    auth.EmailNotVerified: mark(
-        "The identity provider has not verified your email address. Verify it there and try again."
-    ),
-    auth.LinkedToAnother: mark("This account is linked to another user at the identity provider."),
-    auth.SignUpClosed: mark("No account has this email address."),
-    auth.SignInRefused: mark("The identity provider's response was rejected. Start again."),
-    auth.UnknownSignIn: mark("This sign-in was started in another browser or has expired."),
-    auth.ProviderUnavailable: mark(
-        "The identity provider does not respond. Try again in a moment."
-    ),
-    auth.NotAuthorized: mark(
-        "Your account does not have permission. If you need access, ask an administrator."
-    ),
-    AccountNotFound: mark("No account has this email address."),
-    EmailTaken: mark("An account with this email address already exists."),
-    TooManyHashes: mark("Many users are signing in right now. Try again in a moment."),
-}
-# By code: errors of packages that are imported lazily, and texts that are plainer on a page.
-_MESSAGES_BY_CODE = {
-    "conflict": mark("The data was changed at the same time. Reload the page and try again."),
-    "cross_site": mark("The request came from another site. Open the page here and try again."),
-    "forbidden": _MESSAGES[auth.NotAuthorized],
-    "incorrect_code": mark("Incorrect or used code."),
-    "member_inactive": mark("Your membership in this workspace is not active."),
-    "not_a_member": mark("You are not a member of this workspace."),
-    "notification_not_found": mark("The message does not exist."),
-    "notification_not_restorable": mark("This can no longer be undone."),
-    "notification_restored": mark("The message is already restored."),
-    "only_sign_in_method": mark(
-        "This is the only way to sign in to the account. The owner must first set a password or"
-        " add a passkey."
-    ),
-    "quota_reached": mark("You have reached the maximum number of these."),
-    "secret_unreadable": mark(
-        "The authenticator app cannot be checked right now. Use a recovery code."
-    ),
-    "slug_taken": mark("Another workspace has this address. Choose another one."),
-    "too_many_attempts": mark("Too many attempts."),
-    "too_many_exports": mark("You can request one data export per day."),
-    "too_many_requests": mark("Too many attempts."),
-    "validation_error": mark("The request contains invalid values. Go back and try again."),
-}
-_UNITS: tuple[tuple[int, Callable[[int], Markup]], ...] = (
-    (3600, lambda n: _n("Try again in an hour.", "Try again in {n} hours.", n)),
-    (60, lambda n: _n("Try again in a minute.", "Try again in {n} minutes.", n)),
-    (1, lambda n: _n("Try again in a second.", "Try again in {n} seconds.", n)),
-)
-
-
-def message_for(problem: Problem) -> Markup:
-    """Return what a page says about an error, as whole sentences."""
-    if isinstance(problem, TooManyRequests):
-        return Markup("{} {}").format(_sentence_for(problem), _retry_text(problem))
-    return _sentence_for(problem)
-
-
-def _sentence_for(problem: Problem) -> Markup:
-    if isinstance(problem.detail, Markup):
-        # A text of the console, already translated.
-        return problem.detail
-    for kind in type(problem).__mro__:
-        if kind in _MESSAGES:
-            return _(_MESSAGES[kind])
-    if isinstance(problem, (auth.InactiveAccount, auth.InactiveCaller)):
-        return _inactive_message(problem)
-    if isinstance(problem, Unavailable):
-        return _("This is temporarily unavailable. Try again in a moment.")
-    is_explicit = "detail" in vars(problem) or not _is_built_in(type(problem))
-    if not is_explicit and problem.code in _MESSAGES_BY_CODE:
-        return _(_MESSAGES_BY_CODE[problem.code])
-    if workspaces := problem.members.get("workspaces"):
-        return _(
-            "The account is the only owner of workspaces with other members ({workspaces})."
-            " Make another member an owner, or delete the workspaces first.",
-            workspaces=", ".join(workspaces),
-        )
-    text = _(problem.detail if is_explicit else problem.title or problem.detail)
-    return text if text.endswith((".", "!", "?")) else text + "."
-
-
-def _is_built_in(kind: type[Problem]) -> bool:
-    """Return whether the error is Frontdesk's: the texts of an application's errors are shown."""
-    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
-
-
-def _inactive_message(problem: Problem) -> Markup:
-    caller = known_caller()
-    account_id = problem.note.get("account_id") or (caller and caller.account.id)
-    account = service(Accounts).by_id(account_id) if account_id else None
-    until = getattr(account, "suspended_until", None)
-    if account is not None and account.status != SUSPENDED:
-        text = _("Your account is not active.")
-    elif until is not None:
-        text = _("Your account is suspended until {day}.", day=_last_day(until, zone_of(account)))
-    else:
-        text = _("Your account is suspended.")
-    contact = service(Templates).brand.SUPPORT_EMAIL
-    help_text = _("Contact {email}.", email=contact) if contact else _("Contact support.")
-    return Markup("{} {}").format(text, help_text)
-
-
-def _last_day(moment: datetime, zone: ZoneInfo | None) -> str:
-    end = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return format_day(end.astimezone(zone or UTC))
-
-
 def zone_of(account: object) -> ZoneInfo | None:
     """Return the time zone of an account, if it is set and known."""
     name = getattr(account, "time_zone", None)
@@ -275,10 +152,3 @@ def zone_of(account: object) -> ZoneInfo | None:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
         return None
-
-
-def _retry_text(problem: Problem) -> Markup:
-    seconds = int(problem.headers.get("Retry-After", "1"))
-    size, text = next(each for each in _UNITS if seconds >= each[0] or each[0] == 1)
-    # Rounded up, so that a user who waits this long is not rejected again.
-    return text(-(-seconds // size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Self
 
 from .types import Values
 
@@ -11,11 +12,30 @@ INVALID = "invalid"
 
 
 class CodedMessage(str):
+    """A message for marshmallow's `ValidationError`, which stores nothing but messages: this one
+    carries the code of the error and its params, without the value that was sent."""
+
+    __slots__ = ("code", "params")
+
+    code: str
+    params: Values
+
+    def __new__(cls, text: str, code: str = INVALID, /, **params: object) -> Self:
+        message = super().__new__(cls, text)
+        message.code, message.params = code, params
+        return message
+
+    def format(self, *args: object, **values: object) -> Self:
+        """Fill in the placeholders, as marshmallow does for the messages of a field."""
+        return type(self)(super().format(*args, **values), self.code, **self.params)
+
+
+class ValidationMessage(CodedMessage):
     """A message for marshmallow's `ValidationError`, with the code of the error and its params.
 
     Raise it in a validator, or use it in the `error_messages` of a field. The 422 response has the
     code and the params next to the message. A message that is a plain string has the code
-    `invalid`.
+    `invalid`. The console shows the message.
 
     Args:
         text: Sentence for people.
@@ -27,22 +47,10 @@ class CodedMessage(str):
 
         def is_weekday(day):
             if day.weekday() > 4:
-                raise ValidationError(CodedMessage("Must be a weekday.", "not_a_weekday"))
+                raise ValidationError(ValidationMessage("Must be a weekday.", "not_a_weekday"))
     """
 
-    __slots__ = ("code", "params")
-
-    code: str
-    params: Values
-
-    def __new__(cls, text: str, code: str = INVALID, /, **params: object) -> CodedMessage:
-        message = super().__new__(cls, text)
-        message.code, message.params = code, params
-        return message
-
-    def format(self, *args: object, **values: object) -> CodedMessage:
-        """Fill in the placeholders, as marshmallow does for the messages of a field."""
-        return type(self)(super().format(*args, **values), self.code, **self.params)
+    __slots__ = ()
 
 
 REQUIRED = CodedMessage("Missing data for required field.", "required")

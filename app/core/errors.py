@@ -31,7 +31,7 @@ class Fault(NamedTuple):
     def of(cls, location: str, field: str, message: str) -> Fault:
         """Return the fault of a message, with its code if it has one."""
         if isinstance(message, CodedMessage):
-            return cls(location, field, str(message), message.code, _plain(message.params))
+            return cls(location, field, message, message.code, _plain(message.params))
         return cls(location, field, message)
 
 

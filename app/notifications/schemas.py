@@ -93,7 +93,10 @@ class NotificationCreate(WithReceivers):
 
 
 NO_RECEIVERS = CodedMessage(
-    "The list is empty. Leave it out to send to all accounts.", "too_short", min=1
+    "The list is empty. Leave it out to send to all accounts.",
+    "too_short",
+    expected="accounts",
+    min=1,
 )
 
 

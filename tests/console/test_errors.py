@@ -11,8 +11,9 @@ from flask import Flask
 from jinja2 import Undefined
 from markupsafe import Markup
 
-from app.console.forms import FormState, field_error, labeled_error
-from app.console.texts import message_for
+from app.console.error_texts import field_error, labeled_error, message_for
+from app.console.forms import FormState
+from app.core.coded_messages import ValidationMessage
 from app.core.errors import Conflict, Fault, Invalid, NotFound, Unavailable
 from app.testing.clock import SteppingClock
 
@@ -36,19 +37,31 @@ def reader(app: Flask, ada: Person) -> PageReader:
 
 
 @pytest.mark.parametrize(
-    ("message", "text"),
+    ("code", "params", "text"),
     [
-        ("Missing data for required field.", "This field is required."),
-        ("Length must be between 1 and 100.", "Enter 1 to 100 characters."),
-        ("Longer than maximum length 20.", "Enter at most 20 characters."),
-        ("Not a valid datetime.", "Enter a valid date."),
-        ("Must be one of: owner, admin.", "Choose one of the options."),
-        ("A text of an application.", "A text of an application."),
+        ("required", {}, "This field is required."),
+        ("too_short", {"min": 1}, "This field is required."),
+        ("too_short", {"min": 8}, "Enter at least 8 characters."),
+        ("too_long", {"max": 20}, "Enter at most 20 characters."),
+        ("out_of_range", {"min": 1, "max": 9}, "Enter a number from 1 to 9."),
+        ("out_of_range", {"min": 1}, "The number is out of range."),
+        ("invalid_format", {"expected": "datetime"}, "Enter a valid date."),
+        ("invalid_format", {"expected": "tune"}, "The text of the API."),
+        ("not_one_of", {"choices": ["owner", "admin"]}, "Choose one of the options."),
+        ("invalid", {}, "The text of the API."),
     ],
 )
-def test_message_of_a_schema_becomes_a_plain_sentence(app: Flask, message: str, text: str) -> None:
+def test_code_of_a_fault_becomes_a_plain_sentence(
+    app: Flask, code: str, params: Mapping[str, Any], text: str
+) -> None:
     with app.test_request_context():
-        assert field_error(Fault("form", "name", message)) == text
+        assert field_error(Fault("form", "name", "The text of the API.", code, params)) == text
+
+
+def test_message_of_an_application_is_shown(app: Flask) -> None:
+    message = ValidationMessage("Say your name.", "required")
+    with app.test_request_context():
+        assert field_error(Fault.of("form", "name", message)) == "Say your name."
 
 
 @pytest.mark.parametrize(
@@ -64,16 +77,16 @@ def test_message_of_a_schema_becomes_a_plain_sentence(app: Flask, message: str, 
 )
 def test_error_outside_of_its_field_has_the_label(app: Flask, field: str, text: str) -> None:
     with app.test_request_context():
-        assert labeled_error(Fault("form", field, "Missing data for required field.")) == text
+        assert labeled_error(Fault("form", field, "Missing.", "required")) == text
 
 
 def test_form_lists_errors_of_fields_that_it_does_not_show(app: Flask) -> None:
-    faults = [Fault("form", name, "Length must be between 1 and 9.") for name in ("name", "slug")]
+    faults = [Fault("form", name, "Long.", "too_long", {"max": 9}) for name in ("name", "slug")]
     with app.test_request_context():
         state = FormState(Invalid(faults=faults))
-        assert state.error("name") == "Enter 1 to 9 characters."
+        assert state.error("name") == "Enter at most 9 characters."
         assert state.message == "Check the fields below."
-        assert state.other_errors == ["Address: Enter 1 to 9 characters."]
+        assert state.other_errors == ["Address: Enter at most 9 characters."]
         assert FormState(Invalid(faults=faults)).message == "Some values are invalid."
 
 

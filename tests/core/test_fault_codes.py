@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 from marshmallow import EXCLUDE, INCLUDE, RAISE, Schema, ValidationError, fields, validate
 
-from app.core.coded_messages import INVALID, CodedMessage
+from app.core.coded_messages import INVALID, ValidationMessage
 from app.core.errors import Fault, Invalid
 from app.core.web.operation import find_operation, schema_class
 from app.core.web.request_data import load_body
@@ -29,7 +29,7 @@ PARAMS: dict[str, tuple[set[str], set[str]]] = {
     "invalid_type": ({"expected"}, set()),
     "invalid_format": ({"expected"}, {"min", "max"}),
     "blank": (set(), set()),
-    "too_short": ({"min"}, set()),
+    "too_short": ({"min"}, {"expected"}),
     "too_long": ({"max"}, set()),
     "out_of_range": (set(), {"min", "max"}),
     "not_one_of": ({"choices"}, set()),
@@ -233,7 +233,9 @@ def plain(_value: object) -> None:
 
 
 def coded(_value: object) -> None:
-    raise ValidationError(CodedMessage("Not on a Sunday.", "closed", open={DAY, DAY}, at=MOMENT))
+    raise ValidationError(
+        ValidationMessage("Not on a Sunday.", "closed", open={DAY, DAY}, at=MOMENT)
+    )
 
 
 def test_validators_of_an_application_can_give_a_code(backend: str) -> None:
@@ -244,7 +246,7 @@ def test_validators_of_an_application_can_give_a_code(backend: str) -> None:
 
 
 def test_error_messages_of_a_field_can_give_a_code(backend: str) -> None:
-    message = CodedMessage("Not {input}.", "which_number", unit="floor")
+    message = ValidationMessage("Not {input}.", "which_number", unit="floor")
     own = fields.Integer(error_messages={"invalid": message})
     assert fault_of(own, "x") == ("which_number", {"unit": "floor"})
 
@@ -259,3 +261,23 @@ def test_schema_that_loads_a_request_still_loads_in_other_places(
     [message] = schema(unknown=unknown).validate({"name": "xx"})["name"]
     assert type(message) is str
     assert isinstance(schema().fields["name"].validators[0], validate.Length)
+
+
+@pytest.mark.parametrize(
+    ("field", "is_own"),
+    [
+        (fields.Integer(), False),
+        (fields.Email(), False),
+        (fields.String(validate=validate.Length(min=2)), False),
+        (fields.String(validate=validate.Length(min=2, error="Too short.")), True),
+        (fields.Integer(error_messages={"invalid": "Say a number."}), True),
+        (fields.Email(error_messages={"invalid": "Say an address."}), True),
+        (fields.String(validate=coded), True),
+    ],
+)
+def test_messages_of_an_application_are_known(
+    backend: str, field: fields.Field[Any], is_own: bool
+) -> None:
+    """Pages show these messages, and their own texts for others."""
+    [fault] = faults_of(type("Body", (Schema,), {"field": field}), {"field": "x"})
+    assert isinstance(fault.message, ValidationMessage) is is_own

@@ -14,11 +14,11 @@ from ...core.errors import Invalid
 from ...core.types import AccountKey
 from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.operation import View, hidden
-from ..forms import labeled_error
+from ..error_texts import labeled_error, message_for
 from ..links import link_to
 from ..navigation import ADMINS
 from ..page_globals import status_name, zone
-from ..texts import _, mark, message_for
+from ..texts import _, mark
 
 
 def admins_only(view: View) -> View:

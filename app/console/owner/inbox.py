@@ -22,6 +22,7 @@ from ...notifications import routes as inbox_api
 from ...notifications.inbox import Inbox, Item
 from ...notifications.undo import InboxUndo
 from ..api_calls import ApiCall, console_form
+from ..error_texts import message_for
 from ..links import (
     Notice,
     Undo,
@@ -34,7 +35,7 @@ from ..links import (
 )
 from ..navigation import reset_unread_count, unread_count
 from ..pages import render_fragment, render_page
-from ..texts import _, _n, message_for
+from ..texts import _, _n
 
 # Links in messages: no referrer, and not loaded by htmx.
 _LINK = Markup('<a class="above" href="{0}" rel="noreferrer nofollow" hx-boost="false">{0}</a>')

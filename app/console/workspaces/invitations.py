@@ -17,7 +17,7 @@ from ...workspaces.invitations.schemas import MAX_AT_ONCE
 from ...workspaces.models import MANAGERS
 from ...workspaces.routes import IN_PATH
 from ..api_calls import ApiCall, console_form, get_from_api
-from ..forms import field_error
+from ..error_texts import field_error
 from ..links import Paging, redirect_to
 from ..texts import _, _n
 from .layout import assignable_types, render_workspace_page

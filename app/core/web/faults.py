@@ -10,12 +10,15 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from ..coded_messages import CodedMessage
+from ..coded_messages import CodedMessage, ValidationMessage
 from ..errors import Fault
 from ..types import Values
 
 Code = tuple[str, Values]
 Validator = Callable[[Any], object]
+Messages = dict[str, Any]
+
+_OF_SCHEMAS = Schema._default_error_messages
 
 
 def _type(expected: str) -> Code:
@@ -61,14 +64,14 @@ def read_faults(error: ValidationError, location: str) -> list[Fault]:
 @cache
 def prepare_schema(schema: Schema) -> Schema:
     """Give the errors of a schema their codes, and return the schema."""
-    schema.error_messages = _coded_by_key(schema.error_messages, _codes_of(schema))
+    schema.error_messages = _coded_by_key(schema.error_messages, schema)
     for field in schema.load_fields.values():
         prepare_field(field)
     return schema
 
 
 def prepare_field(field: fields.Field[Any]) -> None:
-    field.error_messages = _coded_by_key(field.error_messages, _codes_of(field))
+    field.error_messages = _coded_by_key(field.error_messages, field)
     field.validators = [_with_code(check) for check in field.validators]
     match field:
         case fields.Nested():
@@ -99,35 +102,39 @@ def _prepare_at_first_use(field: fields.Nested) -> None:
     field.deserialize = prepare_and_deserialize  # type: ignore[method-assign]
 
 
-def _codes_of(source: Schema | fields.Field[Any]) -> dict[str, Code]:
+def _coded_by_key(messages: Mapping[str, Any], source: Schema | fields.Field[Any]) -> Messages:
+    """Return the error messages of a field or a schema with their codes."""
     codes: dict[str, Code] = {}
+    defaults: Messages = {}
     for kind in reversed(type(source).__mro__):
-        codes.update(_CODES.get(kind, {}))
+        if kind in _CODES:
+            codes.update(_CODES[kind])
+            defaults.update(getattr(kind, "default_error_messages", _OF_SCHEMAS))
     if isinstance(source, fields.Enum):
         names = (each.value if source.by_value else each.name for each in source.enum)
         codes["unknown"] = _not_one_of(names)
-    return codes
-
-
-def _coded_by_key(messages: Mapping[str, Any], codes: Mapping[str, Code]) -> dict[str, Any]:
+        defaults.update(fields.Enum.default_error_messages)
     return {
-        key: _coded(message, codes[key]) if key in codes else message
+        key: _coded(message, codes[key], is_own=message != defaults.get(key))
+        if key in codes
+        else message
         for key, message in messages.items()
     }
 
 
-def _coded(message: Any, code: Code) -> Any:
+def _coded(message: Any, code: Code, *, is_own: bool) -> Any:
     """Return a message, or several in lists and dicts, with the code. A message that has a code
-    keeps it."""
+    keeps it; pages show the application's own messages."""
     match message:
         case CodedMessage():
             return message
         case str():
-            return CodedMessage(message, code[0], **code[1])
+            kind = ValidationMessage if is_own else CodedMessage
+            return kind(message, code[0], **code[1])
         case list():
-            return [_coded(each, code) for each in message]
+            return [_coded(each, code, is_own=is_own) for each in message]
         case dict():
-            return {name: _coded(each, code) for name, each in message.items()}
+            return {name: _coded(each, code, is_own=is_own) for name, each in message.items()}
     return message
 
 
@@ -137,12 +144,15 @@ class _Coded:
     def __init__(self, check: Validator, code_of: Callable[[Any], Code]) -> None:
         self.check = check
         self._code_of = code_of
+        self._error = getattr(check, "error", None)
+        self._default = getattr(check, "default_message", None)
 
     def __call__(self, value: object) -> object:
         try:
             return self.check(value)
         except ValidationError as error:
-            error.messages = _coded(error.messages, self._code_of(value))
+            is_own = self._error not in (None, self._default)
+            error.messages = _coded(error.messages, self._code_of(value), is_own=is_own)
             raise
 
 
