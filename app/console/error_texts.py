@@ -146,11 +146,11 @@ def _sentence_for(problem: Problem) -> Markup:
     if isinstance(problem.detail, Markup):
         # A text of the console, already translated.
         return problem.detail
-    if isinstance(problem, (InactiveAccount, InactiveCaller)):
-        return _inactive_message(problem)
     known = _TEXTS.get(f"{problem.code}.{type(problem).__name__}") or _TEXTS.get(problem.code)
     if known and not _is_explicit(problem):
         return _(known)
+    if isinstance(problem, (InactiveAccount, InactiveCaller)):
+        return _inactive_message(problem)
     if isinstance(problem, Unavailable):
         return _("This is temporarily unavailable. Try again in a moment.")
     if workspaces := problem.members.get("workspaces"):

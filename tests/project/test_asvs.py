@@ -40,6 +40,7 @@ PATTERNS = {
 }
 FORMATS = {
     "console/texts.py",
+    "core/coded_messages.py",
     "core/db/search_indexes.py",
     "core/translations.py",
     "delivery/mail/markup.py",
