@@ -1,7 +1,7 @@
 """Builds the services of authentication for one application."""
 
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from urllib.parse import urlsplit
 
 from ..accounts.actions import EMAIL_CHANGED
@@ -15,14 +15,14 @@ from ..core.web.operation import RequestHeader
 from ..delivery.mail.one_off import OneOffMail, OwnerMail
 from ..delivery.mail.templates import Templates
 from .email_change.proofs import EmailChangeProofs
-from .email_change.service import EmailChangeNotices, EmailChangeRules, EmailChanges
+from .email_change.service import EmailChanges
 from .email_change.undo import EmailChangeUndo, EmailUndoStep
 from .errors import IdpDisabled
 from .export import export_sign_in_data
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
-from .idp.service import IdentityNotices, IdpSignIn, Provider, ProviderAccess
-from .limits import AccountUnlock, EmailChangeLimits, Failures, RecoveryRequests
+from .idp.service import IdpSignIn, Provider, ProviderAccess, notify_linked
+from .limits import AccountUnlock, EmailChangeLimits, Failures, mail_limit
 from .mails import Mails
 from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
@@ -117,7 +117,8 @@ def _recovery(context: Context) -> Recovery:
         context.basics,
         accounts,
         AccountProofs(purpose, context.get(Proofs), accounts, context.tables.account_ids),
-        RecoveryRequests(context.keystore, auth),
+        mail_limit(context.keystore, auth, "recovery", auth.RECOVERY_LIMIT),
+        auth.HIDE_ACCOUNTS,
         context.get(Failures),
         context.get(Mails),
         context.get(OwnerMail),
@@ -136,16 +137,16 @@ def _password_change(context: Context) -> PasswordChange:
 
 
 def _email_changes(context: Context) -> EmailChanges:
-    limits = EmailChangeLimits(context.keystore, context.settings.of(AuthSettings))
-    proofs = context.get(EmailChangeProofs)
     return EmailChanges(
         context.basics,
         context.get(Accounts),
         context.get(Freshness),
-        EmailChangeRules(limits, context.get(SignUpPolicy)),
-        proofs,
+        EmailChangeLimits(context.keystore, context.settings.of(AuthSettings)),
+        context.get(SignUpPolicy),
+        context.get(EmailChangeProofs),
         context.get(SignInPolicy),
-        EmailChangeNotices(proofs, context.get(Mails), context.get(OwnerMail)),
+        context.get(Mails),
+        context.get(OwnerMail),
     )
 
 
@@ -205,6 +206,6 @@ def _idp_sign_in(context: Context) -> IdpSignIn:
         context.get(Accounts),
         context.get(Identities),
         context.get(SignInPolicy),
-        IdentityNotices(context.get(Mails), context.get(OwnerMail)),
+        partial(notify_linked, context.get(Mails), context.get(OwnerMail)),
         context.get(SignUpPolicy),
     )

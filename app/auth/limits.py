@@ -164,20 +164,19 @@ def auth_limit(keystore: Keystore, settings: AuthSettings, name: str, notation: 
     return RateLimit(keystore, name, notation, settings.RATE_LIMITS_ENABLED, TooManyAttempts)
 
 
-class RecoveryRequests:
-    """Rate limits on recovery: per email address, with or without an account, and IP address."""
+def mail_limit(
+    keystore: Keystore, settings: AuthSettings, name: str, notation: str
+) -> Callable[[str, str], None]:
+    """Return what counts a request for an email with a code or a link: per email address, with or
+    without an account, and per IP address."""
+    by_email = auth_limit(keystore, settings, name, notation)
+    by_address = auth_limit(keystore, settings, f"{name}-address", settings.RECOVERY_ADDRESS_LIMIT)
 
-    def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
-        # Unknown addresses get the response of known ones.
-        self.hides_accounts = settings.HIDE_ACCOUNTS
-        self._email = auth_limit(keystore, settings, "recovery", settings.RECOVERY_LIMIT)
-        self._address = auth_limit(
-            keystore, settings, "recovery-address", settings.RECOVERY_ADDRESS_LIMIT
-        )
+    def count(email: str, ip_address: str) -> None:
+        by_address.count(rate_limit_network(ip_address))
+        by_email.count(email)
 
-    def count(self, email: str, ip_address: str) -> None:
-        self._address.count(rate_limit_network(ip_address))
-        self._email.count(email)
+    return count
 
 
 class RegistrationLimits:

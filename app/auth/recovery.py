@@ -1,4 +1,5 @@
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..accounts.addresses import fold
@@ -12,7 +13,7 @@ from ..core.errors import Invalid
 from ..delivery.mail.one_off import OwnerMail
 from .actions import PASSWORD_RESET, PASSWORD_RESET_REQUESTED
 from .errors import InactiveAccount, InvalidProof
-from .limits import Failures, RecoveryRequests
+from .limits import Failures
 from .mails import Mails
 from .passwords import set_password
 from .proofs import AccountProofs
@@ -27,7 +28,10 @@ RECOVERY = "recovery"
 class Recovery(BasicService):
     accounts: Accounts
     proofs: AccountProofs
-    requests: RecoveryRequests
+    # Counts a request by its email address and IP address.
+    count: Callable[[str, str], None]
+    # Unknown addresses get the response of known ones.
+    hides_accounts: bool
     failures: Failures
     mails: Mails
     owner_mail: OwnerMail
@@ -35,9 +39,9 @@ class Recovery(BasicService):
     def request(self, email: str, ip_address: str) -> None:
         """Email a token and a code to the owner of the account, active or not."""
         email = fold(email)
-        self.requests.count(email, ip_address)
+        self.count(email, ip_address)
         account = self.accounts.find(email)
-        if account is None and not self.requests.hides_accounts:
+        if account is None and not self.hides_accounts:
             raise AccountNotFound(note={"event": "recovery_request"})
         account_id = None if account is None else account.id
         with transaction(self.session) as session:

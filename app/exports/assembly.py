@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -20,7 +21,7 @@ from ..profiles.assembly import open_file_store
 from ..profiles.settings import ProfilesSettings
 from ..storage.files import LargeFileStore
 from .making import MAKE_EXPORTS, ExportMaking, ExportWriter, export_queue
-from .service import ExportNotices, Exports
+from .service import Exports, notify_owner
 
 
 def assemble(context: Context) -> None:
@@ -53,7 +54,7 @@ def _exports(context: Context) -> Exports:
         context.get(Engine),  # type: ignore[type-abstract]
         context.clock,
         _keep(context),
-        ExportNotices(context.get(Templates), context.get(OwnerMail)),
+        partial(notify_owner, context.get(Templates), context.get(OwnerMail)),
     )
 
 

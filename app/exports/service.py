@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -50,7 +50,8 @@ class Exports:
     engine: Engine
     clock: Clock
     keep: timedelta
-    notices: ExportNotices
+    # Called with the email address of the account.
+    notify_owner: Callable[[str], object]
 
     def create(self, account: AccountLike) -> JsonObject:
         account_id, now = account.id, self.clock.now()
@@ -66,7 +67,7 @@ class Exports:
             session.flush()
             report_action(session, ACCOUNT_EXPORTED, account_id=account_id)
             after_commit(session, lambda: self.engine.wake([MAKE_EXPORTS]))
-            after_commit(session, lambda: self.notices.requested(email))
+            after_commit(session, lambda: self.notify_owner(email))
             # Not read from the row: without a background thread, the export is already made.
             return {
                 "id": export.id,
@@ -170,15 +171,8 @@ class Exports:
                 self.files.delete(name)
 
 
-@dataclass(eq=False)
-class ExportNotices:
-    """The email about a requested export."""
-
-    templates: Templates
-    owner_mail: OwnerMail
-
-    def requested(self, email_to: str) -> None:
-        email = self.templates.to_account(
-            "export_requested", email_to, mark("data export requested")
-        )
-        self.owner_mail.notify(email)
+def notify_owner(templates: Templates, owner_mail: OwnerMail, email_to: str) -> None:
+    """Send the email about a requested export."""
+    owner_mail.notify(
+        templates.to_account("export_requested", email_to, mark("data export requested"))
+    )

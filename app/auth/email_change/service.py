@@ -43,58 +43,15 @@ EMAIL = "email"
 
 
 @dataclass(eq=False)
-class EmailChangeRules:
-    """Checks which new email addresses are allowed, and how often a change may be requested."""
-
-    limits: EmailChangeLimits
-    sign_up_policy: SignUpPolicy
-
-    def check(self, account_id: object, email: str) -> bool:
-        """Count a request and return whether the address may be sent an email.
-
-        Raises TooManyAttempts or EmailRefused.
-        """
-        self.limits.count(account_id)
-        if not self.sign_up_policy.allows(email, BY_EMAIL_CHANGE):
-            raise EmailRefused
-        return self.limits.may_mail(email)
-
-
-@dataclass(eq=False)
-class EmailChangeNotices:
-    proofs: EmailChangeProofs
-    mails: Mails
-    owner_mail: OwnerMail
-
-    def send(
-        self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
-    ) -> None:
-        issued = self.proofs.issue(change, account)
-        proof = self.mails.confirm_email(change.new_email, issued, _locale_of(account))
-        # The language of the other account, which has the address.
-        taken = self.mails.email_in_use(change.new_email)
-        if may_mail:
-            self.owner_mail.send_soon(taken if is_taken else proof)
-        self.notify_old_address(change, account)
-
-    def notify_old_address(self, change: EmailChange, account: AccountLike) -> None:
-        if change.is_undoable:
-            token = self.proofs.undo_token(change)
-            is_made = change.confirmed_at is not None
-            notice = self.mails.email_change(
-                change.old_email, change.new_email, token, is_made, _locale_of(account)
-            )
-            self.owner_mail.send_soon(notice)
-
-
-@dataclass(eq=False)
 class EmailChanges(BasicService):
     accounts: Accounts
     freshness: Freshness
-    rules: EmailChangeRules
+    limits: EmailChangeLimits
+    sign_up_policy: SignUpPolicy
     proofs: EmailChangeProofs
     policy: SignInPolicy
-    notices: EmailChangeNotices
+    mails: Mails
+    owner_mail: OwnerMail
 
     def request(self, caller: Caller, email: str, password: str | None, ip_address: str) -> None:
         """Email a proof to the new address, and a link to undo the change to the old address."""
@@ -102,14 +59,17 @@ class EmailChanges(BasicService):
         if email == caller.account.email:
             raise Invalid.about("email", UNCHANGED)
         self.freshness.check(caller, password, ip_address, protects=True)
-        may_mail = self.rules.check(caller.account.id, email)
+        self.limits.count(caller.account.id)
+        if not self.sign_up_policy.allows(email, BY_EMAIL_CHANGE):
+            raise EmailRefused
+        may_mail = self.limits.may_mail(email)
         with transaction(self.session) as session:
             account = lock_caller(self.accounts, caller)
             holder = self.accounts.find(email)
             is_taken = holder is not None and holder.status != PENDING
             change = self._store(account, email)
             report_action(session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
-            after_commit(session, lambda: self.notices.send(change, account, is_taken, may_mail))
+            after_commit(session, lambda: self._send(change, account, is_taken, may_mail))
 
     def confirm(
         self,
@@ -135,12 +95,12 @@ class EmailChanges(BasicService):
         """Email a proof to the new address, within the rate limits. The caller has locked the
         account; the owner confirms the change after signing in."""
         email = self._read_free(account, email)
-        self.rules.limits.count(account.id)
-        if not self.rules.limits.may_mail(email):
+        self.limits.count(account.id)
+        if not self.limits.may_mail(email):
             raise TooManyAttempts(60)
         change = self._store(account, email)
         report_action(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
-        send = partial(self.notices.send, change, account, is_taken=False, may_mail=True)
+        send = partial(self._send, change, account, is_taken=False, may_mail=True)
         after_commit(self.session, send)
 
     def set_by_operator(self, account: AccountLike, email: str) -> None:
@@ -228,7 +188,27 @@ class EmailChanges(BasicService):
         self.accounts.change(account, email=change.new_email)
         if not self.accounts.is_email_verified(account):
             self.accounts.verify_email_of(account)
-        after_commit(self.session, lambda: self.notices.notify_old_address(change, account))
+        after_commit(self.session, lambda: self._notify_old_address(change, account))
+
+    def _send(
+        self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
+    ) -> None:
+        issued = self.proofs.issue(change, account)
+        proof = self.mails.confirm_email(change.new_email, issued, _locale_of(account))
+        # The language of the other account, which has the address.
+        taken = self.mails.email_in_use(change.new_email)
+        if may_mail:
+            self.owner_mail.send_soon(taken if is_taken else proof)
+        self._notify_old_address(change, account)
+
+    def _notify_old_address(self, change: EmailChange, account: AccountLike) -> None:
+        if change.is_undoable:
+            token = self.proofs.undo_token(change)
+            is_made = change.confirmed_at is not None
+            notice = self.mails.email_change(
+                change.old_email, change.new_email, token, is_made, _locale_of(account)
+            )
+            self.owner_mail.send_soon(notice)
 
     def _reload(self, change_id: int) -> EmailChange | None:
         return self.session.get(EmailChange, change_id, populate_existing=True)

@@ -74,13 +74,8 @@ class ProviderAccess(NamedTuple):
     needs_session: bool
 
 
-@dataclass(frozen=True)
-class IdentityNotices:
-    mails: Mails
-    owner_mail: OwnerMail
-
-    def linked(self, email_to: str, issuer: str) -> None:
-        self.owner_mail.notify(self.mails.identity_linked(email_to, issuer))
+def notify_linked(mails: Mails, owner_mail: OwnerMail, email_to: str, issuer: str) -> None:
+    owner_mail.notify(mails.identity_linked(email_to, issuer))
 
 
 @dataclass(eq=False)
@@ -89,7 +84,8 @@ class IdpSignIn(BasicService):
     accounts: Accounts
     identities: Identities
     policy: SignInPolicy
-    notices: IdentityNotices
+    # Called with the email address and the issuer of a new identity.
+    notify_linked: Callable[[str, str], object]
     sign_up_policy: SignUpPolicy
 
     def begin(self, redirect_uri: str, pending_sign_ins: PendingSignIns) -> str:
@@ -166,7 +162,7 @@ class IdpSignIn(BasicService):
                 raise InactiveAccount(note={"account_id": account.id})
             if self.identities.link(account, user.issuer, user.subject, user.email):
                 email_to = account.email
-                after_commit(session, lambda: self.notices.linked(email_to, user.issuer))
+                after_commit(session, lambda: self.notify_linked(email_to, user.issuer))
             return True
 
     def _create(self, user: IdpUserInfo) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import EmailTaken, InvalidEmail
@@ -17,8 +18,7 @@ from ...accounts.service import Accounts
 from ...core.context import Context, report_action
 from ...core.db.transaction import AnySession, after_commit, release, transaction
 from ...core.errors import Invalid, Problem
-from ...core.keystore import Keystore
-from ...core.request import current_origin, rate_limit_network
+from ...core.request import current_origin
 from ...core.translations import mark
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
@@ -26,7 +26,7 @@ from ..actions import LOGIN_CODE_REQUESTED
 from ..caller import Caller
 from ..errors import InvalidProof
 from ..features import LoginCodeFeature
-from ..limits import Failures, auth_limit
+from ..limits import Failures, mail_limit
 from ..proof_names import MAILED_CODE
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
@@ -43,17 +43,20 @@ class LoginByCode:
     session: AnySession
     accounts: Accounts
     codes: LoginCodes
-    limits: LoginCodeLimits
-    sign_up_rule: SignUpRule
+    # Counts a request by its email address and IP address.
+    count: Callable[[str, str], None]
+    failures: Failures
+    # Whether a code may create an account for the address.
+    may_sign_up: Callable[[str], bool]
     policy: SignInPolicy
     mails: LoginCodeMails
 
     def request(self, email: str, ip_address: str) -> str:
         """Email a code, and return the id of the sign-in that the code is valid with."""
         email = _readable(email)
-        self.limits.count(email, ip_address)
+        self.count(email, ip_address)
         # Checked for every address, so that the response time reveals nothing.
-        may_sign_up = self.sign_up_rule.allows(email)
+        may_sign_up = self.may_sign_up(email)
         # A plain row: creating an object would take longer than finding no account.
         account = self.accounts.rows.read(email)
         issued = self.codes.issue(email, account, may_sign_up)
@@ -80,9 +83,7 @@ class LoginByCode:
             outcome = self.policy.admit(account, (MAILED_CODE,), options)
             if isinstance(outcome, SignInResult):
                 ip_address = options.ip_address
-                after_commit(
-                    session, lambda: self.limits.failures.reset_and_trust(email, ip_address)
-                )
+                after_commit(session, lambda: self.failures.reset_and_trust(email, ip_address))
             return outcome
 
     def _sign_up(self, email: str) -> AccountLike:
@@ -105,39 +106,19 @@ def _readable(email: str) -> str:
         raise Invalid.about("email", InvalidEmail.message) from None
 
 
-@dataclass(eq=False)
-class SignUpRule:
-    """The rule for accounts that a sign-in code creates."""
+def may_sign_up(policy: SignUpPolicy, is_email_enough: Callable[[], bool], email: str) -> bool:
+    """Return whether a code may create an account: not if an application requires more fields than
+    an email address.
 
-    sign_up_policy: SignUpPolicy
-    # Whether an email address is enough for an account: an application may require more fields.
-    sign_up: Callable[[], bool]
-
-    def allows(self, email: str) -> bool:
-        """Whether an unknown address may get an account. A problem that the application raises
-        counts as no: the response must not reveal whether the address has an account."""
-        if folds_to_ascii(email) or not self.sign_up():
-            return False
-        try:
-            return self.sign_up_policy.allows(email, BY_CODE)
-        except Problem:
-            return False
-
-
-class LoginCodeLimits:
-    """Rate limits on codes: per email address, with or without an account, and per network."""
-
-    def __init__(self, keystore: Keystore, settings: AuthSettings, failures: Failures) -> None:
-        self.failures = failures
-        # The limit of recoveries, with a separate counter.
-        self._network = auth_limit(
-            keystore, settings, "login-code-address", settings.RECOVERY_ADDRESS_LIMIT
-        )
-        self._email = auth_limit(keystore, settings, "login-code", settings.LOGIN_CODE_LIMIT)
-
-    def count(self, email: str, ip_address: str) -> None:
-        self._network.count(rate_limit_network(ip_address))
-        self._email.count(email)
+    A problem that the application raises counts as no: the response must not reveal whether the
+    address has an account.
+    """
+    if folds_to_ascii(email) or not is_email_enough():
+        return False
+    try:
+        return policy.allows(email, BY_CODE)
+    except Problem:
+        return False
 
 
 # Shown for programs that are not browsers: an attacker must not choose text in an email.
@@ -218,8 +199,11 @@ def _login(context: Context) -> LoginByCode:
         context.session,
         context.get(Accounts),
         context.get(LoginCodes),
-        LoginCodeLimits(context.keystore, auth, context.get(Failures)),
-        SignUpRule(context.get(SignUpPolicy), lambda: "registration" not in context.schemas),
+        mail_limit(context.keystore, auth, "login-code", auth.LOGIN_CODE_LIMIT),
+        context.get(Failures),
+        partial(
+            may_sign_up, context.get(SignUpPolicy), lambda: "registration" not in context.schemas
+        ),
         context.get(SignInPolicy),
         LoginCodeMails(auth, context.get(Templates), one_off_mail),
     )

@@ -20,7 +20,7 @@ from .cookie_sessions import CookieSessions
 from .cookies import PLAIN_NAME, Cookies, CrossSite, CrossSiteCheck
 from .management import SessionManagement
 from .models import AccountSession
-from .refresh import Refresh, SessionMails
+from .refresh import Refresh
 from .refresh_token import RefreshTokens
 from .rows import SessionRows
 from .schemas import UnsupportedGrant
@@ -68,7 +68,7 @@ def _refresh(context: Context) -> Refresh:
         context.get(Accounts),
         context.get(SignInPolicy),
         context.get(Sessions).refresh_tokens,
-        SessionMails(context.get(Templates)),
+        context.get(Templates),
         context.get(OwnerMail),
         context.settings.of(AuthSettings),
     )

@@ -9,7 +9,7 @@ use of the token means that it was copied: the session ends and its owner is not
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import select, update
 
@@ -22,7 +22,6 @@ from ...core.translations import mark
 from ...core.types import JsonObject
 from ...delivery.mail.one_off import OwnerMail
 from ...delivery.mail.templates import Templates
-from ...delivery.message import Email
 from ..actions import SESSION_REUSED
 from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
@@ -42,7 +41,7 @@ class Refresh(BasicService):
     accounts: Accounts
     policy: SignInPolicy
     tokens: RefreshTokens
-    mails: SessionMails
+    templates: Templates
     owner_mail: OwnerMail
     settings: AuthSettings
 
@@ -146,25 +145,15 @@ class Refresh(BasicService):
             account_id=account.id,
             target=Target("session", stored.public_id),
         )
-        mail = self.mails.signed_out(account.email, label_of(stored.user_agent), stored.created_at)
+        mail = self.templates.to_account(
+            "signed_out",
+            account.email,
+            mark("we signed you out on one device"),
+            device=label_of(stored.user_agent) or UNKNOWN,
+            signed_in_on=stored.created_at.date(),
+        )
         after_commit(self.session, lambda: self.owner_mail.notify(mail))
 
 
 # Shown for a device with an unknown user agent.
 UNKNOWN = mark("a device that we do not know")
-
-
-@dataclass(eq=False)
-class SessionMails:
-    """The email to the owner of a session with a reused refresh token."""
-
-    templates: Templates
-
-    def signed_out(self, email_to: str, label: str | None, since: datetime) -> Email:
-        return self.templates.to_account(
-            "signed_out",
-            email_to,
-            mark("we signed you out on one device"),
-            device=label or UNKNOWN,
-            signed_in_on=since.date(),
-        )
