@@ -118,9 +118,6 @@ SELECT 1, 'Draft number ' || n,
         'audience', json_build_object('kind', 'filtered', 'status', 'verified')), now()
 FROM generate_series(1, 20) n;
 
-INSERT INTO frontdesk_saved_filters (account_id, name, query)
-SELECT 1, 'Filter number ' || n, 'type=login.failed' FROM generate_series(1, 20) n;
-
 INSERT INTO frontdesk_account_notes (account_id, author_id, text, created_at)
 SELECT 1, 1, 'Note number ' || n, now() FROM generate_series(1, 20) n;
 

@@ -24,7 +24,6 @@ from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
 from ..core.web.paging import Slice, slice_of
 from ..core.web.responses import field_names, row_serializer
-from .saved_filters import SavedFilters, export_saved_filters
 from .schemas import RecordFilter, RecordPage, RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
 
@@ -233,8 +232,7 @@ class RecordRetention:
 
 
 def assemble(context: Context) -> None:
-    context.contribute(DataExporter(export_events), DataExporter(export_saved_filters))
-    context.add(SavedFilters(context.session))
+    context.contribute(DataExporter(export_events))
     context.add(Records(context.session, context.actions.catalogue, context.clock))
     settings = context.settings.of(AuditSettings)
     retention = RecordRetention(context.session, context.clock, settings)

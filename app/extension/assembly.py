@@ -41,7 +41,6 @@ ROOT = __package__.partition(".")[0]
 # The modules with tables that every application has in its metadata.
 MODELS = (
     "accounts.notes",
-    "audit.saved_filters",
     "auth.email_change.models",
     "auth.idp.models",
     "broadcasts.models",

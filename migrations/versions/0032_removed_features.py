@@ -50,12 +50,14 @@ EXPANSIONS = sa.table("frontdesk_expansions", sa.column("notification_id"))
 
 def upgrade() -> None:
     move_shared_broadcasts()
+    op.drop_table("frontdesk_saved_filters", if_exists=True)
     create_search_indexes()
 
 
 def downgrade() -> None:
     """Restore the tables without their rows."""
     drop_search_indexes()
+    restore_saved_filters()
     restore_shared_broadcasts()
 
 
@@ -194,6 +196,22 @@ def restore_shared_broadcasts() -> None:
         ),
     )
     op.create_index(f"ix_{STATES.name}_item_id", STATES.name, ["item_id"])
+
+
+def restore_saved_filters() -> None:
+    accounts, table = current_app.extensions["frontdesk"].accounts_in_migrations, "frontdesk_saved_filters"
+    op.create_table(
+        table,
+        sa.Column("id", Id, nullable=False),
+        sa.Column("account_id", accounts.type, nullable=False),
+        sa.Column("name", sa.String(80), nullable=False),
+        sa.Column("query", sa.String(1000), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=f"pk_{table}"),
+        sa.ForeignKeyConstraint(
+            ["account_id"], [accounts.id], name=f"fk_{table}_account_id", ondelete="CASCADE"
+        ),
+    )
+    op.create_index(f"ix_{table}_account_id", table, ["account_id", "name"], unique=True)
 
 
 def create_search_indexes() -> None:

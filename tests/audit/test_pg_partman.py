@@ -21,7 +21,7 @@ from ..conftest import Backend, MakeApp, migrate
 from ..rigs.backends import missing, postgres_database
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
-FENCE = re.compile(r"^( *)```sql\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^( *)```postgresql\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 EVENTS = "frontdesk_events"
 # What `flask frontdesk partition` of earlier versions created, with the months of two partitions.
 BY_EARLIER_COMMAND = """

@@ -16,12 +16,10 @@ from markupsafe import Markup
 from werkzeug.test import TestResponse
 
 from app.accounts.actions import ACCOUNT_UNLOCKED
-from app.audit.saved_filters import export_saved_filters
 from app.console import audit_log
 from app.console.csv_files import csv_lines
 from app.core.actions import Action, Target
 from app.core.context import current_frontdesk, report_action
-from app.core.data_export import DataSubject, ExportReader
 from app.core.db.transaction import transaction
 from app.extension.actions import ACTIONS, AREAS
 from app.testing.client import Api
@@ -374,67 +372,6 @@ def test_only_owners_and_admins_of_the_workspace_see_its_audit_log(
     join(app, member).get(path, 403)
     join(app, admin, "admin").get(path)
     FormClient(app, outsider).get(path, 403)
-
-
-SAVED = f"{EVENTS}/filters"
-
-
-def saved_links(page: str) -> dict[str, str]:
-    links = re.findall(r'href="([^"]+)" dir="auto">([^<]+)</a><form', page)
-    return {name: unescape(link) for link, name in links}
-
-
-def test_admin_saves_opens_and_deletes_a_filter(
-    app: Flask, desk: FormClient, ada: Person, person: MakePerson
-) -> None:
-    query = f"type=account.created&account={ada.email}"
-    save = re.search(r'href="(/admin/events/filters\?[^"]+)"', desk.get(f"{EVENTS}?{query}"))
-    assert save is not None
-    form = re.search(r'action="(/admin/events/filters\?[^"]+)"', desk.get(unescape(save[1])))
-    assert form is not None
-    page = desk.post_and_follow(unescape(form[1]), name="New: Ada")
-    [(name, link)] = saved_links(page).items()
-    assert (name, ada.email in link) == ("New: Ada", False)
-    assert table_of(desk.get(link)).count("Account created") == 1
-    delete = re.search(r'action="(/admin/events/filters/\d+/delete)"', page)
-    assert delete is not None
-    other = FormClient(app, person("other", role="admin"))
-    assert saved_links(other.get(SAVED)) == {}
-    other.post(delete[1])
-    assert saved_links(desk.get(SAVED)) == {name: link}
-    assert saved_links(desk.post_and_follow(delete[1])) == {}
-
-
-def test_saving_a_filter_under_a_known_name_replaces_it(desk: FormClient) -> None:
-    for action in ("login.failed", "account.created"):
-        desk.post(f"{SAVED}?type={action}", name="Mine")
-    assert saved_links(desk.get(SAVED)) == {"Mine": f"{EVENTS}?type=account.created"}
-
-
-def test_invalid_filter_is_not_saved(desk: FormClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    nameless = desk.post(f"{SAVED}?type=login.failed", 422, name="").text
-    assert "This field is required." in nameless
-    desk.post(SAVED, 422, name="All")
-    unknown = desk.post(f"{SAVED}?type=nothing", 422, name="Wrong").text
-    assert "Choose one of the options." in unknown
-    desk.post(f"{SAVED}?account=unknown@example.com", 422, name="Unknown")
-    monkeypatch.setattr("app.audit.saved_filters.MAX_FILTERS", 1)
-    desk.post(f"{SAVED}?type=login.failed", name="First")
-    desk.post(f"{SAVED}?type=login.failed", 409, name="Second")
-    assert list(saved_links(desk.get(SAVED))) == ["First"]
-
-
-def test_saved_filters_are_part_of_the_data_export(
-    app: Flask, desk: FormClient, boss: Person
-) -> None:
-    desk.post(f"{SAVED}?type=login.failed", name="Failed")
-    with app.app_context():
-        engine: Any = current_frontdesk.session.get_bind()
-        reader = ExportReader(engine, {"frontdesk_saved_filters"}, lambda: None)
-        subject = DataSubject(boss.id, boss.email, boss.id)
-        files: dict[str, Any] = dict(export_saved_filters(subject, reader))
-        [row] = files["saved_filters.jsonl"]
-    assert (row["name"], row["query"]) == ("Failed", "type=login.failed")
 
 
 def test_roles_in_titles_are_translated(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:

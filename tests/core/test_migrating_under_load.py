@@ -26,7 +26,7 @@ from ..rigs.traffic import Client, Ledger, stored_titles, traffic
 
 ACCOUNTS = int(os.environ.get("FRONTDESK_TEST_ACCOUNTS", "2000"))
 EACH = 10
-# These migrations only add to the schema, so the previous version keeps working.
+# They create and drop only what this version does not use, so it serves meanwhile.
 STEPS = ("downgrade", "upgrade")
 
 
@@ -65,7 +65,7 @@ def run(step: str, url: str) -> float:
 
 
 def test_newest_migration_runs_while_requests_are_served(populated: str, tmp_path: Path) -> None:
-    """The migration changes accounts; requests for tasks continue without errors."""
+    """The migration locks the accounts; requests for tasks continue without errors."""
     settings = {"SECRET_KEY": SECRET, "CORE__DATABASE_URL": populated}
     anonymous = Client(0, "a.b.c")
     with gunicorn(settings, tmp_path / "log") as port:

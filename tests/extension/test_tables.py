@@ -34,7 +34,6 @@ FRONTDESK_TABLES = {
     "frontdesk_notifications",
     "frontdesk_outgoing_messages",
     "frontdesk_profiles",
-    "frontdesk_saved_filters",
     "frontdesk_segments",
     "frontdesk_workspace_members",
     "frontdesk_workspaces",

@@ -1,27 +1,20 @@
-"""The audit log for admins: filters, which an admin can save, pages and downloads."""
+"""The audit log for admins: filters, pages and downloads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypedDict
-from urllib.parse import urlencode
 
 from flask import Response, request
 
 from ...accounts.service import Accounts
 from ...audit import routes as audit_api
-from ...audit.saved_filters import NAME_LENGTH, QUERY_LENGTH, SavedFilters
-from ...audit.service import Records
-from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import AccountKey, JsonObject, Values
-from ...core.web.fields import RequestSchema, Text
 from ...core.web.paging import Slice
-from ...core.web.request_data import takes
 from ...workspaces.service import Workspaces
-from ..api_calls import console_form, get_from_api
+from ..api_calls import get_from_api
 from ..audit_log import PERSON_FILTERS, action_groups, download, entry_title, load_filters
-from ..links import link_to, redirect, redirect_to
+from ..links import link_to, redirect
 from ..pages import render_page
 from ..texts import _
 from .filters import (
@@ -146,42 +139,3 @@ def _color(name: str) -> str:
     if last.endswith(_REJECTED):
         return "bad"
     return "warn" if last in _ENDED else ""
-
-
-class FilterName(RequestSchema):
-    class Input(TypedDict):
-        name: str
-
-    name = Text(min=1, max=NAME_LENGTH, required=True)
-
-
-@admins_only
-def saved_filters_page() -> Response:
-    saved = service(SavedFilters).list(caller().account.id)
-    return render_page(
-        "admin/saved_filters.html", at=AT, saved=saved, filters=filter_values(FILTERS)
-    )
-
-
-@console_form(page=saved_filters_page)
-@admins_only
-@takes(form=FilterName)
-def save_event_filter(form: FilterName.Input) -> Response:
-    """Save the filters in the page's query, with ids of accounts instead of email addresses."""
-    filters = filter_values(FILTERS)
-    known = _parse_filters(filters)
-    # Rejects invalid filters.
-    service(Records).page(load_filters(known), {"limit": 1})
-    filters |= {name: known[name] for name in PERSON_FILTERS if name in known}
-    query = urlencode(filters)
-    if not query or len(query) > QUERY_LENGTH:
-        raise Invalid.about("name", _("Choose a filter first."))
-    service(SavedFilters).save(caller().account.id, form["name"], query)
-    return redirect_to(".saved_filters_page", _("Filter saved."))
-
-
-@console_form()
-@admins_only
-def delete_event_filter(filter_id: int) -> Response:
-    service(SavedFilters).delete(caller().account.id, filter_id)
-    return redirect_to(".saved_filters_page", _("Filter deleted."))
