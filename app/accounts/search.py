@@ -127,9 +127,12 @@ def _union(arms: Sequence[Select[Any]]) -> Select[Any]:
     The limits are outside of the CTEs: within them, the database would read a whole table where it
     expects more matches than there are.
     """
-    found = []
+    found: list[Select[Any]] = []
     for number, arm in enumerate(arms):
-        cte = arm.cte(f"arm_{number}").prefix_with("MATERIALIZED", dialect="postgresql")
+        # No more arms are read after one with too many ids.
+        counts = (select(func.count()).select_from(each.subquery()) for each in found)
+        few = arm.where(*(each.scalar_subquery() <= MAX_MATCHES for each in counts))
+        cte = few.cte(f"arm_{number}").prefix_with("MATERIALIZED", dialect="postgresql")
         limited = select(cte.c[0].label("id")).limit(MAX_MATCHES + 1).subquery()
         found.append(select(limited.c.id))
     return select(union(*found).subquery().c.id).limit(MAX_MATCHES + 1)

@@ -70,7 +70,9 @@ class AccountQuery(RequestSchema):
         description="Only accounts that last signed in before this time, or never."
     )
     sort = EnumField(
-        SORT, description="Order of the list. Default: `-created_at`, or `email` with `search`."
+        SORT,
+        description="Order of the list. Default: `-created_at`, or `email` with `search`. More than"
+        " 1,000 results of a search are always in the order `-created_at`.",
     )
     limit = page_limit()
     offset = StrictInteger(
