@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api cli hooks records snippets docs screens texts release
+.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api cli hooks audit-log records snippets docs screens texts release
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,8 +75,11 @@ cli: ## Write docs/cli.md from the help of the commands
 hooks: ## Update the tables in docs/hooks.md and docs/signals.md
 	$(TOOL) scripts.hooks
 
-records: ## Update the tables in docs/audit-log.md
-	$(TOOL) scripts.records
+audit-log: ## Update the tables in docs/audit-log.md
+	$(TOOL) scripts.audit_log
+
+# The name before.
+records: audit-log
 
 snippets: ## Update the code in the documentation from its source files
 	$(TOOL) scripts.snippets

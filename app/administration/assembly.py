@@ -4,7 +4,7 @@ from sqlalchemy import ColumnElement, exists, select
 
 from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
-from ..audit.service import Records
+from ..audit.service import AuditLog
 from ..auth.email_change.service import EmailChanges
 from ..auth.idp.identities import Identities
 from ..auth.limits import AccountUnlock
@@ -40,7 +40,7 @@ def _view(context: Context) -> AccountView:
         context.get(Accounts),
         context.get(ReceivedDeliveries),
         context.get(Workspaces),
-        context.get(Records),
+        context.get(AuditLog),
     )
 
 

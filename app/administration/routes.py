@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
-from ..audit.schemas import OF_ANYBODY, RecordPage, RecordRead
+from ..audit.schemas import OF_ANYBODY, EntryPage, RecordRead
 from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, roles_required
@@ -181,9 +181,9 @@ def list_account_memberships(
 @administrators_only
 @example(answer=[OF_ANYBODY])
 @raises(AccountNotFound)
-@takes(query=RecordPage)
+@takes(query=EntryPage)
 @reads_replica
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_account_events(account_id: AccountKey, query: RecordPage.Input) -> Slice:
+def list_account_events(account_id: AccountKey, query: EntryPage.Input) -> Slice:
     """List an account's audit log, the newest first"""
     return service(AccountView).events(account_id, query)

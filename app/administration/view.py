@@ -10,8 +10,8 @@ from ..accounts.errors import AccountNotFound
 from ..accounts.models import SUSPENDED, AccountLike
 from ..accounts.rows import to_read
 from ..accounts.service import Accounts
-from ..audit.schemas import RecordPage
-from ..audit.service import Records
+from ..audit.schemas import EntryPage
+from ..audit.service import AuditLog
 from ..core.db.account_ids import serialize_id
 from ..core.types import AccountKey, AccountModel
 from ..core.web.paging import Slice
@@ -35,12 +35,12 @@ class AccountView:
         accounts: Accounts,
         received: ReceivedDeliveries,
         workspaces: Workspaces,
-        records: Records,
+        audit_log: AuditLog,
     ) -> None:
         self.accounts = accounts
         self.received = received
         self.workspaces = workspaces
-        self.records = records
+        self.audit_log = audit_log
         model = accounts.model
         self._names = [name for name in field_names(AccountDetails) if name != "email_verified"]
         self.rows = select(*(self._column(model, name) for name in [*self._names, _SINCE]))
@@ -71,9 +71,9 @@ class AccountView:
     ) -> Sequence[WorkspaceAccess]:
         return self.workspaces.page(self._get(account_id), offset, limit)
 
-    def events(self, account_id: AccountKey, page: RecordPage.Input) -> Slice:
+    def events(self, account_id: AccountKey, page: EntryPage.Input) -> Slice:
         self._get(account_id)
-        return self.records.about_account(account_id, page)
+        return self.audit_log.about_account(account_id, page)
 
     def _get(self, account_id: AccountKey) -> AccountLike:
         account = self.accounts.by_id(account_id)

@@ -13,8 +13,8 @@ from ..core.web.responses import answers
 from ..workspaces.guards import current_workspace
 from ..workspaces.routes import managers_only
 from . import schemas
-from .schemas import RecordFilter, RecordPage, RecordQuery, RecordRead, WorkspaceRecordRead
-from .service import Records
+from .schemas import EntryFilter, EntryPage, EntryQuery, RecordRead, WorkspaceRecordRead
+from .service import AuditLog
 
 JSON_LINES = "application/jsonl"
 
@@ -25,45 +25,45 @@ blueprint = Blueprint("events", __name__, needs=Accounts, about="The audit log")
 @active_account_required
 @roles_required("admin", "root")
 @example(answer=[schemas.OF_ANYBODY])
-@takes(query=RecordQuery)
+@takes(query=EntryQuery)
 @reads_replica
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_events(query: RecordQuery.Input) -> Slice:
+def list_events(query: EntryQuery.Input) -> Slice:
     """List audit log entries, the newest first"""
-    return service(Records).page(query, query)
+    return service(AuditLog).page(query, query)
 
 
 @blueprint.get("/admin/events.jsonl")
 @active_account_required
 @roles_required("admin", "root")
-@takes(query=RecordFilter)
+@takes(query=EntryFilter)
 @answers(200, None, media=[JSON_LINES], description="JSON lines, one event on each line")
-def export_events(query: RecordFilter.Input) -> Response:
+def export_entries(query: EntryFilter.Input) -> Response:
     """Export audit log entries, the oldest first
 
     To continue an export, set `since` to the `at` of the last event and skip known `id`s.
     """
-    lines = service(Records).export(query)
+    lines = service(AuditLog).export(query)
     return Response(stream_with_context(lines), mimetype=JSON_LINES)
 
 
 @blueprint.get("/workspaces/<workspace_slug>/events")
 @managers_only
 @example(answer=[schemas.OF_A_WORKSPACE])
-@takes(query=RecordPage)
+@takes(query=EntryPage)
 @reads_replica
 @answers(200, WorkspaceRecordRead, sliced=True, ready=True)
-def list_workspace_events(workspace_slug: str, query: RecordPage.Input) -> Slice:
+def list_workspace_events(workspace_slug: str, query: EntryPage.Input) -> Slice:
     """List a workspace's audit log, the newest first"""
-    return service(Records).of_workspace(current_workspace.id, query)
+    return service(AuditLog).of_workspace(current_workspace.id, query)
 
 
 @blueprint.get("/account/events")
 @active_account_required
 @example(answer=[schemas.OF_ONESELF])
-@takes(query=RecordPage)
+@takes(query=EntryPage)
 @reads_replica
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_own_events(query: RecordPage.Input) -> Slice:
+def list_own_events(query: EntryPage.Input) -> Slice:
     """List the audit log of the caller's account for the last 90 days, the newest first"""
-    return service(Records).of_account(caller().account.id, query)
+    return service(AuditLog).of_account(caller().account.id, query)

@@ -26,7 +26,7 @@ ACTOR_KIND = NamedEnum("ActorKind", ("account", "anonymous", "cli", "system"), i
 CURSOR_LENGTH = 40
 
 
-class RecordPage(RequestSchema):
+class EntryPage(RequestSchema):
     """A page of entries, the newest first."""
 
     class Input(TypedDict):
@@ -44,7 +44,7 @@ class RecordPage(RequestSchema):
             raise ValidationError(not_together("after"), "before")
 
 
-class RecordFilter(RequestSchema):
+class EntryFilter(RequestSchema):
     class Input(TypedDict):
         type: str | None
         actor: AccountKey | None
@@ -82,8 +82,8 @@ class RecordFilter(RequestSchema):
     until = Timestamp(load_default=None, description="Only entries before this time.")
 
 
-class RecordQuery(RecordPage, RecordFilter):
-    class Input(RecordPage.Input, RecordFilter.Input):
+class EntryQuery(EntryPage, EntryFilter):
+    class Input(EntryPage.Input, EntryFilter.Input):
         pass
 
 

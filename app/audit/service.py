@@ -24,13 +24,13 @@ from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
 from ..core.web.paging import Slice, slice_of
 from ..core.web.responses import field_names, row_serializer
-from .schemas import RecordFilter, RecordPage, RecordRead, WorkspaceRecordRead
+from .schemas import EntryFilter, EntryPage, RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
 
 # Values that are serialized as JSON without a schema.
-RecordItem = dict[str, Any]
+EntryItem = dict[str, Any]
 Condition = ColumnElement[bool] | TextClause
-BatchWriter = Callable[[Sequence[RecordItem]], bytes]
+BatchWriter = Callable[[Sequence[EntryItem]], bytes]
 
 # How long the owner of an account sees its entries.
 OWNER_PERIOD = timedelta(days=90)
@@ -40,12 +40,12 @@ _MICROSECOND = timedelta(microseconds=1)
 _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})", re.ASCII)
 
 
-def write_json_lines(items: Sequence[RecordItem]) -> bytes:
+def write_json_lines(items: Sequence[EntryItem]) -> bytes:
     return b"".join(orjson.dumps(item) + b"\n" for item in items)
 
 
 @dataclass(eq=False)
-class Records:
+class AuditLog:
     """Reads the audit log, newest first, in pages that new entries do not shift."""
 
     session: AnySession
@@ -53,17 +53,17 @@ class Records:
     clock: Clock
 
     def page(
-        self, filters: RecordFilter.Input, page: RecordPage.Input, schema: type[Schema] = RecordRead
+        self, filters: EntryFilter.Input, page: EntryPage.Input, schema: type[Schema] = RecordRead
     ) -> Slice:
         return self._slice(schema, self._conditions(filters), page)
 
-    def about_account(self, account_id: AccountKey, page: RecordPage.Input) -> Slice:
+    def about_account(self, account_id: AccountKey, page: EntryPage.Input) -> Slice:
         return self._slice(RecordRead, [AuditEntry.account_id == account_id], page)
 
-    def of_workspace(self, workspace_id: int, page: RecordPage.Input) -> Slice:
+    def of_workspace(self, workspace_id: int, page: EntryPage.Input) -> Slice:
         return self._slice(WorkspaceRecordRead, [AuditEntry.workspace_id == workspace_id], page)
 
-    def of_account(self, account_id: AccountKey, page: RecordPage.Input) -> Slice:
+    def of_account(self, account_id: AccountKey, page: EntryPage.Input) -> Slice:
         """Return the owner's page, without the IP addresses and devices of other actors."""
         recent = self.clock.now() - OWNER_PERIOD
         conditions = [AuditEntry.account_id == account_id, AuditEntry.at >= recent]
@@ -75,7 +75,7 @@ class Records:
 
     def export(
         self,
-        filters: RecordFilter.Input,
+        filters: EntryFilter.Input,
         schema: type[Schema] = RecordRead,
         write: BatchWriter = write_json_lines,
     ) -> Iterator[bytes]:
@@ -86,7 +86,7 @@ class Records:
         in_use = is_in_use(self.session)
         read = row_serializer(schema)
 
-        def batch(query: Select[Any]) -> tuple[bytes, RecordItem | None]:
+        def batch(query: Select[Any]) -> tuple[bytes, EntryItem | None]:
             items = [read(row) for row in self.session.execute(query.limit(BATCH_ROWS))]
             written = write(items)
             if not in_use:
@@ -97,7 +97,7 @@ class Records:
         # The first batch is read before the response starts, so that errors are still reported.
         return _batches(in_order, batch, *batch(in_order))
 
-    def _slice(self, schema: Any, conditions: Sequence[Condition], page: RecordPage.Input) -> Slice:
+    def _slice(self, schema: Any, conditions: Sequence[Condition], page: EntryPage.Input) -> Slice:
         limit, is_backward = page["limit"], "before" in page
         order, query = (AuditEntry.at, AuditEntry.id), _columns(schema).where(*conditions)
         if is_backward:
@@ -115,7 +115,7 @@ class Records:
             read_first=lambda: self._slice(schema, conditions, {"limit": limit}),
         )
 
-    def _conditions(self, filters: RecordFilter.Input) -> list[Condition]:
+    def _conditions(self, filters: EntryFilter.Input) -> list[Condition]:
         columns = (
             (AuditEntry.type, action := filters["type"]),
             (AuditEntry.actor_id, filters["actor"]),
@@ -159,9 +159,9 @@ class Records:
 
 def _batches(
     in_order: Select[Any],
-    batch: Callable[[Select[Any]], tuple[bytes, RecordItem | None]],
+    batch: Callable[[Select[Any]], tuple[bytes, EntryItem | None]],
     written: bytes,
-    last: RecordItem | None,
+    last: EntryItem | None,
 ) -> Iterator[bytes]:
     while last is not None:
         yield written
@@ -173,7 +173,7 @@ def _columns(schema: object) -> Select[Any]:
     return select(*(getattr(AuditEntry, name) for name in field_names(schema)))
 
 
-def _create_cursor(item: RecordItem) -> str:
+def _create_cursor(item: EntryItem) -> str:
     return f"{(item['at'] - _EPOCH) // _MICROSECOND}.{item['id']}"
 
 
@@ -186,7 +186,7 @@ def _parse_cursor(text: str, parameter: str) -> tuple[datetime, int]:
     raise Invalid.about(parameter, NOT_A_PLACE)
 
 
-def export_events(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
+def export_entries(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
     if reader.has(AuditEntry):
         events = reader.rows(_events(subject.id), "at", "id")
         yield "events.jsonl", (_without_client_data(subject.id, row) for row in events)
@@ -216,7 +216,7 @@ def _without_client_data(account_id: AccountKey, event: Values) -> Values:
 
 
 @dataclass(eq=False)
-class RecordRetention:
+class AuditLogRetention:
     session: AnySession
     clock: Clock
     settings: AuditSettings
@@ -232,9 +232,9 @@ class RecordRetention:
 
 
 def assemble(context: Context) -> None:
-    context.contribute(DataExporter(export_events))
-    context.add(Records(context.session, context.actions.catalogue, context.clock))
+    context.contribute(DataExporter(export_entries))
+    context.add(AuditLog(context.session, context.actions.catalogue, context.clock))
     settings = context.settings.of(AuditSettings)
-    retention = RecordRetention(context.session, context.clock, settings)
+    retention = AuditLogRetention(context.session, context.clock, settings)
     context.add(retention)
     context.contribute(Pruner("events", retention.prune))

@@ -9,8 +9,8 @@ from markupsafe import Markup, escape
 from marshmallow import Schema
 
 from ..accounts.service import Accounts
-from ..audit.schemas import RecordFilter, RecordRead
-from ..audit.service import RecordItem, Records
+from ..audit.schemas import EntryFilter, RecordRead
+from ..audit.service import AuditLog, EntryItem
 from ..core.actions import Action
 from ..core.context import current_frontdesk, service
 from ..core.types import Values
@@ -63,13 +63,13 @@ def action_groups(areas: Collection[str] = ()) -> list[tuple[str, list[tuple[str
     ]
 
 
-def load_filters(query: Values) -> RecordFilter.Input:
-    loaded: RecordFilter.Input = load_body(RecordFilter, query)
+def load_filters(query: Values) -> EntryFilter.Input:
+    loaded: EntryFilter.Input = load_body(EntryFilter, query)
     return loaded
 
 
 def download(
-    name: str, filters: RecordFilter.Input | None, schema: type[Schema] = RecordRead
+    name: str, filters: EntryFilter.Input | None, schema: type[Schema] = RecordRead
 ) -> Response:
     """Return the matching entries as a file, the oldest first; None matches no entry.
 
@@ -77,15 +77,15 @@ def download(
     """
     release_connection()
     options: Any = {"write": _write_csv} if is_csv_name(name) else {}
-    lines = service(Records).export(filters, schema, **options) if filters else iter(())
+    lines = service(AuditLog).export(filters, schema, **options) if filters else iter(())
     return csv_files.download(name, lines, dict.fromkeys((*_CSV_NAMES, *field_names(schema))))
 
 
-def _write_csv(items: Sequence[RecordItem]) -> bytes:
+def _write_csv(items: Sequence[EntryItem]) -> bytes:
     return csv_lines(_csv_rows(items))
 
 
-def _csv_rows(items: Sequence[RecordItem]) -> Iterator[Collection[object]]:
+def _csv_rows(items: Sequence[EntryItem]) -> Iterator[Collection[object]]:
     """Yield the rows with titles and email addresses, which need one query."""
     ids = {item[name] for item in items for name in ("actor_id", "account_id")} - {None}
     emails = service(Accounts).rows.emails(ids)

@@ -110,7 +110,7 @@ def _features_of_accounts(context: Context) -> Iterator[Feature]:
 
 
 def assemble(context: Context) -> None:
-    _assemble_records(context)
+    _assemble_rejection_log(context)
     enabled = list(features(context))
     for feature in enabled:
         context.add_feature(feature.package, feature.assemble)
@@ -131,7 +131,7 @@ def _import_models() -> None:
         import_module(f"..{module}", __package__)
 
 
-def _assemble_records(context: Context) -> None:
+def _assemble_rejection_log(context: Context) -> None:
     """Add the log of rejected requests, which other services use."""
     is_on = context.actions.audits
     recorder = RejectionRecorder(

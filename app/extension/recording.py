@@ -39,7 +39,7 @@ class Recording:
         if not _NAME.fullmatch(name) or len(name) > TYPE_LENGTH:
             raise SetupError(f"A record's type is written as `order.refunded` is, not {name!r}.")
         if name in ACTIONS:
-            raise SetupError(f"{name!r} is a type of Frontdesk's own records.")
+            raise SetupError(f"{name!r} is a type of Frontdesk's own audit log entries.")
         self._record_types[name] = Action(name, meaning, data)
         return name
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from flask import Flask
 
-from app.audit.service import RecordRetention
+from app.audit.service import AuditLogRetention
 from app.core.context import service
 from app.testing.clock import SteppingClock
 
@@ -41,5 +41,5 @@ def test_entries_are_deleted_in_batches(
     person("ada", into=app)
     clock.step(days=2)
     with app.app_context():
-        assert service(RecordRetention).prune(batch) == 2
+        assert service(AuditLogRetention).prune(batch) == 2
     assert records(app) == []

@@ -29,7 +29,7 @@ TASK = {"title": "x"}
 
 
 class Tracing:
-    """Records the spans of requests."""
+    """AuditLog the spans of requests."""
 
     def __init__(self) -> None:
         self._memory = InMemorySpanExporter()

@@ -15,7 +15,7 @@ import pytest
 import app as flask_frontdesk
 from app import blueprints
 from app.accounts.password_rules import DOCUMENTED
-from scripts import hooks, records
+from scripts import audit_log, hooks
 from scripts.snippets import ROOT, pages, rewritten
 
 from ..conftest import MakeApp, only_on
@@ -141,8 +141,8 @@ def test_each_hook_and_signal_has_an_example_that_registers_it(page: Path) -> No
 
 
 def test_page_of_audit_actions_is_current() -> None:
-    text = records.PAGE.read_text()
-    assert records.rewritten(text) == text, "run `make records`"
+    text = audit_log.PAGE.read_text()
+    assert audit_log.rewritten(text) == text, "run `make audit-log`"
     assert "`login.succeeded`" in text
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.errors import Problem
 from app.extension.actions import DECLARED
-from scripts.records import log_events
+from scripts.audit_log import log_events
 
 from ..rigs.documented_problems import subclasses
 from ..rigs.servers import ROOT

@@ -33,7 +33,7 @@ from ..people import DisplayedPerson, build_person
 from ..resources import ConsoleResources
 from ..texts import _
 from .accounts import AT, assignable_roles
-from .events import build_event_rows
+from .events import build_entry_rows
 from .filters import admins_only, roles
 
 
@@ -54,7 +54,7 @@ def managed_account_page(account_id: AccountKey) -> Response:
     account = service(Accounts).by_id(account_id)
     assert account is not None
     related = related_data(account)
-    related["events"] = build_event_rows(related["events"])
+    related["events"] = build_entry_rows(related["events"])
     actor = caller().account
     return render_page(
         "admin/account.html",

@@ -46,7 +46,7 @@ def admin_events_page() -> Response:
     return render_page(
         "admin/events.html",
         status=422 if errors else 200,
-        rows=build_event_rows(found.rows),
+        rows=build_entry_rows(found.rows),
         filters=filters,
         errors=errors,
         groups=action_groups(),
@@ -91,16 +91,16 @@ def _parse_filters(filters: Mapping[str, str]) -> JsonObject:
     return query
 
 
-def build_event_rows(rows: Iterable[Values]) -> list[JsonObject]:
+def build_entry_rows(rows: Iterable[Values]) -> list[JsonObject]:
     """Return the rows for a page, with titles, email addresses and names of workspaces."""
     rows, ids = list(rows), current_frontdesk.tables.account_ids
     ids_of_rows = [row[name] for row in rows for name in ("actor_id", "account_id")]
     known = emails_by_id(ids.from_text(each) for each in ids_of_rows if each is not None)
     workspaces = service(Workspaces).names(row["workspace_id"] for row in rows)
-    return [_event_row(row, known, workspaces) for row in rows]
+    return [_entry_row(row, known, workspaces) for row in rows]
 
 
-def _event_row(
+def _entry_row(
     row: Values, known: Mapping[AccountKey, str], workspaces: Mapping[int, str]
 ) -> JsonObject:
     return {

@@ -4,7 +4,7 @@ from flask import Response
 
 from ...accounts.search import MAX_CHECKED
 from ...accounts.service import Accounts
-from ...audit.service import Records
+from ...audit.service import AuditLog
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.db.estimates import estimate
@@ -19,7 +19,7 @@ from ...workspaces.models import Workspace
 from ..links import Paging
 from ..pages import render_page
 from ..resources import ConsoleResources
-from .events import build_event_rows
+from .events import build_entry_rows
 from .filters import ListPosition, admins_only, is_first
 
 AT = "managed_workspaces_page"
@@ -65,7 +65,7 @@ def managed_workspace_page(workspace_id: int) -> Response:
     viewer = caller().account
     members = service(Members).page(workspace_id, viewer, **paging.query)
     invited = service(Invitations).page(workspace_id, 0, INVITATIONS + 1, PENDING)
-    events = service(Records).of_workspace(workspace_id, {"limit": EVENTS})
+    events = service(AuditLog).of_workspace(workspace_id, {"limit": EVENTS})
     creator = found.workspace.creator_id
     return render_page(
         "admin/workspaces/one.html",
@@ -79,5 +79,5 @@ def managed_workspace_page(workspace_id: int) -> Response:
         links=paging.links(members),
         invitations=invited[:INVITATIONS],
         has_more_invitations=len(invited) > INVITATIONS,
-        events=build_event_rows(events.rows),
+        events=build_entry_rows(events.rows),
     )

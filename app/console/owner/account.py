@@ -3,7 +3,7 @@
 from flask import Response, request
 
 from ...accounts.schemas import account_update
-from ...audit.service import Records
+from ...audit.service import AuditLog
 from ...auth import account_routes as account_api
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
@@ -35,7 +35,7 @@ _NEWEST = 5
 def account_page() -> Response:
     account = get_from_api(account_api.get_account)
     account_id = caller().account.id
-    recent = service(Records).of_account(account_id, {"limit": _NEWEST})
+    recent = service(AuditLog).of_account(account_id, {"limit": _NEWEST})
     features = service(ConsoleResources).features
     return render_page(
         "owner/account.html",

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from flask import Response
 
-from ...audit.schemas import RecordPage
-from ...audit.service import Records
+from ...audit.schemas import EntryPage
+from ...audit.service import AuditLog
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.sessions.devices import label_of
@@ -45,8 +45,8 @@ class AccountActivity(NamedTuple):
 
 @active_account_required
 @hidden
-@takes(query=RecordPage)
-def activity_page(query: RecordPage.Input) -> Response:
+@takes(query=EntryPage)
+def activity_page(query: EntryPage.Input) -> Response:
     found = _page(caller().account.id, {**query, "limit": PER_PAGE})
     return render_page(
         "owner/activity.html",
@@ -58,8 +58,8 @@ def activity_page(query: RecordPage.Input) -> Response:
 
 
 @reads_replica
-def _page(account_id: AccountKey, page: RecordPage.Input) -> Slice:
-    return service(Records).of_account(account_id, page)
+def _page(account_id: AccountKey, page: EntryPage.Input) -> Slice:
+    return service(AuditLog).of_account(account_id, page)
 
 
 def activity_entries(rows: Iterable[Values]) -> list[AccountActivity]:

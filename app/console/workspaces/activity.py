@@ -8,8 +8,8 @@ from flask import Response
 from markupsafe import Markup
 
 from ...accounts.service import Accounts
-from ...audit.schemas import RecordFilter, RecordPage, WorkspaceRecordRead
-from ...audit.service import Records
+from ...audit.schemas import EntryFilter, EntryPage, WorkspaceRecordRead
+from ...audit.service import AuditLog
 from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.db.account_ids import serialize_id
@@ -75,18 +75,18 @@ def workspace_activity_page(workspace_slug: str) -> Response:
 
 
 @reads_replica
-def _page(filters: RecordFilter.Input | None) -> Slice:
+def _page(filters: EntryFilter.Input | None) -> Slice:
     if filters is None:
         return Slice([])
     try:
-        page: RecordPage.Input = load_body(RecordPage, filter_values(("after", "before")))
-        return service(Records).page(filters, {**page, "limit": PER_PAGE}, WorkspaceRecordRead)
+        page: EntryPage.Input = load_body(EntryPage, filter_values(("after", "before")))
+        return service(AuditLog).page(filters, {**page, "limit": PER_PAGE}, WorkspaceRecordRead)
     except Invalid:
         # An invalid position means the first page.
-        return service(Records).page(filters, {"limit": PER_PAGE}, WorkspaceRecordRead)
+        return service(AuditLog).page(filters, {"limit": PER_PAGE}, WorkspaceRecordRead)
 
 
-def _load_filters(given: Mapping[str, str]) -> RecordFilter.Input | None:
+def _load_filters(given: Mapping[str, str]) -> EntryFilter.Input | None:
     """Return the filters within this workspace, or None if no entry can match.
 
     The result is the same for an address without an account and for an account without entries

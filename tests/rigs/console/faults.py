@@ -33,7 +33,7 @@ _READ = ("document", "xhr", "fetch")
 
 
 class Faults:
-    """Records the errors of one browser context, from its first page on.
+    """AuditLog the errors of one browser context, from its first page on.
 
     A rejected form is not an error: the response is a page. A missing page is one, unless the test
     expects the status.

@@ -1,4 +1,4 @@
-"""`make records`: writes the tables of actions in the documentation.
+"""`make audit-log`: writes the tables of actions in the documentation.
 
 docs/audit-log.md lists the actions of the audit log. docs/security/logging.md describes each event
 by the titles of its actions; its column of further fields is not changed.
