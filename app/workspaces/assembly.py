@@ -1,4 +1,5 @@
 from datetime import timedelta
+from functools import partial
 
 from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
@@ -10,7 +11,7 @@ from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from .directory import WorkspaceDirectory
 from .export import export_workspaces
-from .invitations.emails import INVITATION, InvitationEmails, InvitationProofs, InvitationRate
+from .invitations.emails import INVITATION, InvitationProofs, render_invitation, reserve_emails
 from .invitations.received import ReceivedInvitations
 from .invitations.service import Invitations
 from .members import Members
@@ -64,13 +65,13 @@ def _proofs(context: Context) -> InvitationProofs:
 
 def _invitations(context: Context) -> Invitations:
     settings = context.settings.of(WorkspacesSettings)
-    emails = InvitationEmails(settings, context.get(Templates), context.get(InvitationProofs))
+    templates, proofs = context.get(Templates), context.get(InvitationProofs)
     return Invitations(
         context.basics,
         context.get(Accounts),
         context.get(Members),
-        InvitationRate(context.keystore, settings.INVITATIONS_PER_HOUR),
-        emails,
+        partial(reserve_emails, context.keystore, settings.INVITATIONS_PER_HOUR),
+        partial(render_invitation, settings, templates, proofs),
         context.get(OneOffMail),  # type: ignore[type-abstract]
         settings,
     )

@@ -52,54 +52,52 @@ def _subject(invitation: Invitation) -> ProofSubject[Invitation]:
     return ProofSubject(INVITATION, invitation.id, state, invitation)
 
 
-@dataclass(eq=False)
-class InvitationEmails:
-    settings: WorkspacesSettings
-    templates: Templates
-    proofs: InvitationProofs
-
-    def render(self, invitation: Invitation, workspace: Workspace, inviter: str) -> Email:
-        """Return the email, which does not depend on whether the address has an account."""
-        token = self.proofs.token(invitation)
-        return self.templates.to_account(
-            "invitation",
-            invitation.email,
-            mark("invitation to {workspace}"),
-            path=self.settings.INVITATION_PATH,
-            token=token,
-            workspace=workspace.name,
-            inviter=inviter,
-            type=invitation.type,
-            message=invitation.message,
-            days=self.settings.INVITATION_DAYS,
-        )
+def render_invitation(
+    settings: WorkspacesSettings,
+    templates: Templates,
+    proofs: InvitationProofs,
+    invitation: Invitation,
+    workspace: Workspace,
+    inviter: str,
+) -> Email:
+    """Return the email, which does not depend on whether the address has an account."""
+    return templates.to_account(
+        "invitation",
+        invitation.email,
+        mark("invitation to {workspace}"),
+        path=settings.INVITATION_PATH,
+        token=proofs.token(invitation),
+        workspace=workspace.name,
+        inviter=inviter,
+        type=invitation.type,
+        message=invitation.message,
+        days=settings.INVITATION_DAYS,
+    )
 
 
 HOUR = 3600
 
 
-@dataclass(eq=False)
-class InvitationRate:
-    """The limit of invitation emails that one account may send in an hour."""
+@contextmanager
+def reserve_emails(
+    keystore: Keystore, limit: int, inviter_id: object, count: int
+) -> Iterator[list[Email]]:
+    """Count the emails that an account sends in an hour before anything is stored, and take back
+    the unsent ones at the end: the caller adds sent emails to the list.
 
-    keystore: Keystore
-    limit: int
-
-    @contextmanager
-    def reserve(self, inviter_id: object, count: int) -> Iterator[list[Email]]:
-        """Count the emails before anything is stored, and take back the unsent ones at the end: the
-        caller adds sent emails to the list. Raises TooManyInvitations."""
-        key = f"invitations:{inviter_id}"
-        if self.keystore.count(key, HOUR, by=count) > self.limit:
-            seconds = self.keystore.remaining(key)
-            self.keystore.count(key, HOUR, by=-count)
-            raise TooManyInvitations(seconds)
-        emails: list[Email] = []
-        try:
-            yield emails
-        except BaseException:
-            emails.clear()
-            raise
-        finally:
-            if unsent := count - len(emails):
-                self.keystore.count(key, HOUR, by=-unsent)
+    Raises TooManyInvitations.
+    """
+    key = f"invitations:{inviter_id}"
+    if keystore.count(key, HOUR, by=count) > limit:
+        seconds = keystore.remaining(key)
+        keystore.count(key, HOUR, by=-count)
+        raise TooManyInvitations(seconds)
+    emails: list[Email] = []
+    try:
+        yield emails
+    except BaseException:
+        emails.clear()
+        raise
+    finally:
+        if unsent := count - len(emails):
+            keystore.count(key, HOUR, by=-unsent)

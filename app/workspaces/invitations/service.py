@@ -1,5 +1,6 @@
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -21,7 +22,6 @@ from ..errors import AlreadyAMember
 from ..members import Members
 from ..models import Member, Workspace
 from ..settings import WorkspacesSettings
-from .emails import InvitationEmails, InvitationRate
 from .lookup import InvitationRow, in_state, read_invitations, select_invitations
 from .models import EXPIRED, PENDING, REVOKED, Invitation
 from .schemas import InvitationClosed, InvitationNotFound, TooManyInvitations
@@ -41,8 +41,10 @@ class Invitations(BasicService):
 
     accounts: Accounts
     members: Members
-    rate: InvitationRate
-    emails: InvitationEmails
+    # Counts the emails of an inviter, and yields the list of those that were sent.
+    reserve: Callable[[object, int], AbstractContextManager[list[Email]]]
+    # Returns the email of an invitation to a workspace, by an inviter with this email address.
+    render: Callable[[Invitation, Workspace, str], Email]
     one_off_mail: OneOffMail
     settings: WorkspacesSettings
 
@@ -76,7 +78,7 @@ class Invitations(BasicService):
         A pending invitation gets the new type and message and is sent again, within the limits.
         """
         addresses = _addresses(emails)
-        rate = self.rate.reserve(actor.account_id, len(addresses))
+        rate = self.reserve(actor.account_id, len(addresses))
         with rate as sent, transaction(self.session) as session:
             manager = self.members.manager(actor)
             self.members.check_may_manage(manager, member_type)
@@ -106,7 +108,7 @@ class Invitations(BasicService):
             return self._rows(invited)
 
     def resend(self, actor: Member, invitation_id: int) -> InvitationRow:
-        with self.rate.reserve(actor.account_id, 1) as sent, transaction(self.session):
+        with self.reserve(actor.account_id, 1) as sent, transaction(self.session):
             invitation = self._lock(actor, invitation_id)
             if invitation.sends >= MAX_SENDS:
                 raise QuotaReached("This invitation was sent the maximum number of times")
@@ -212,7 +214,7 @@ class Invitations(BasicService):
         invitation.expires_at = now + timedelta(days=self.settings.INVITATION_DAYS)
         workspace = self.session.get_one(Workspace, invitation.workspace_id)
         inviter = self.accounts.by_id(invitation.inviter_id)
-        email = self.emails.render(invitation, workspace, inviter.email if inviter else "")
+        email = self.render(invitation, workspace, inviter.email if inviter else "")
         after_commit(self.session, lambda: self.one_off_mail.send_soon(email))
         return email
 
