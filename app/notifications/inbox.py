@@ -21,7 +21,6 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-from ..core.db.account_ids import MAX_ID
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
 from ..core.types import AccountKey
@@ -33,13 +32,21 @@ from .schemas import InboxItemRow
 
 # Values that are serialized as JSON without a schema.
 Item = dict[str, Any]
+Conditions = tuple[ColumnExpressionArgument[bool], ...]
 
 _UNREAD = not_(InboxItem.is_read)
 # The condition for unread items is that of the partial index, which is only then used.
-_FILTERS: Mapping[bool | None, tuple[ColumnExpressionArgument[bool], ...]] = {
+_FILTERS: Mapping[bool | None, Conditions] = {
     None: (),
     True: (InboxItem.is_read,),
     False: (_UNREAD,),
+}
+# The bounds of a page. A query with both would be planned as if only few items were between them,
+# and sort all of these.
+_BOUNDS: Mapping[str, Conditions] = {
+    "": (),
+    "before": (InboxItem.id < bindparam("before"),),
+    "after": (InboxItem.id > bindparam("after"),),
 }
 
 
@@ -73,11 +80,9 @@ def _select_items() -> Select[Any]:
     return items.where(InboxItem.receiver_id == bindparam("receiver_id"))
 
 
-def _select_page(is_read: bool | None) -> Select[Any]:
-    """Select the newest items between two items, which may be deleted."""
-    is_between = (InboxItem.id > bindparam("after"), InboxItem.id < bindparam("before"))
-    items = _select_items().where(*is_between, *_FILTERS[is_read]).order_by(InboxItem.id.desc())
-    return items.limit(bindparam("limit")).offset(bindparam("offset"))
+def _select_page(*conditions: ColumnExpressionArgument[bool]) -> Select[Any]:
+    newest_first = _select_items().where(*conditions).order_by(InboxItem.id.desc())
+    return newest_first.limit(bindparam("limit")).offset(bindparam("offset"))
 
 
 def select_unread() -> Select[int]:
@@ -93,8 +98,12 @@ class Inbox:
 
     # Built when first used: building the queries takes a seventh of the time of `create_app`.
     @cached_property
-    def _pages(self) -> Mapping[bool | None, Rows]:
-        return {is_read: Rows(_select_page(is_read)) for is_read in _FILTERS}
+    def _pages(self) -> Mapping[tuple[bool | None, str], Rows]:
+        return {
+            (is_read, bound): Rows(_select_page(*filters, *bounds))
+            for is_read, filters in _FILTERS.items()
+            for bound, bounds in _BOUNDS.items()
+        }
 
     @cached_property
     def _item(self) -> Rows:
@@ -111,17 +120,20 @@ class Inbox:
         limit: int,
         offset: int = 0,
         before: int | None = None,
-        after: int = 0,
+        after: int | None = None,
         is_read: bool | None = None,
     ) -> list[Item]:
-        """Return the newest items, or those `before` or `after` the item with this id. Far down, a
-        page `before` an item costs the same as the first, and a page with an offset does not."""
-        rows = self._pages[is_read].read(
+        """Return the newest items, or the newest `before` or `after` an item, which may be deleted.
+
+        A page `before` an item far down costs the same as the first; one with an offset does not.
+        """
+        bound = "before" if before is not None else "after" if after is not None else ""
+        rows = self._pages[is_read, bound].read(
             self.session,
             receiver_id=receiver_id,
             limit=limit,
             offset=offset,
-            before=MAX_ID if before is None else before,
+            before=before,
             after=after,
         )
         return self._items(receiver_id, rows)
