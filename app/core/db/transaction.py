@@ -20,7 +20,7 @@ from .base import AUTOCOMMIT, dialect_insert
 log = logging.getLogger(__name__)
 
 AnySession = Session | scoped_session[Any]
-Action = Callable[[], object]
+DeferredCall = Callable[[], object]
 # Writes rows with one statement.
 WriteRows = Callable[[AnySession, list[Any]], object]
 
@@ -33,8 +33,8 @@ DEFERRED = "frontdesk_deferred_writes"
 @dataclass
 class _Open:
     written_last: dict[WriteRows, list[Any]] = field(default_factory=dict)
-    after_commit: list[Action] = field(default_factory=list)
-    after_rollback: list[Action] = field(default_factory=list)
+    after_commit: list[DeferredCall] = field(default_factory=list)
+    after_rollback: list[DeferredCall] = field(default_factory=list)
     # Identity keys of the rows that stay locked until the end.
     locked: set[object] = field(default_factory=set)
 
@@ -139,10 +139,10 @@ def has_committed(session: AnySession) -> bool:
     return _COMMITTED in session.info
 
 
-def write_after_read(session: AnySession, write: Action) -> None:
+def write_after_read(session: AnySession, write: DeferredCall) -> None:
     """Run a function that stores what was read: at once, or after the reads of a session that only
     reads."""
-    deferred: list[Action] | None = session.info.get(DEFERRED)
+    deferred: list[DeferredCall] | None = session.info.get(DEFERRED)
     if deferred is None:
         write()
     else:
@@ -162,7 +162,7 @@ def locked_rows(session: AnySession) -> set[object]:
     return _open(session).locked
 
 
-def after_commit(session: AnySession, action: Action) -> None:
+def after_commit(session: AnySession, action: DeferredCall) -> None:
     """Run an action after the commit of the open transaction; a rollback discards it.
 
     Args:
@@ -182,7 +182,7 @@ def after_commit(session: AnySession, action: Action) -> None:
     _open(session).after_commit.append(action)
 
 
-def after_rollback(session: AnySession, action: Action) -> None:
+def after_rollback(session: AnySession, action: DeferredCall) -> None:
     """Run an action after a rollback of the open transaction; a commit discards it.
 
     Args:
@@ -222,7 +222,7 @@ def _leave_autocommit(session: AnySession) -> None:
             raise DBAPIError.instance("BEGIN", None, error, driver.Error) from error
 
 
-def _run(actions: list[Action]) -> None:
+def _run(actions: list[DeferredCall]) -> None:
     """Run the actions. An error is logged, because the data is committed or rolled back already."""
     for action in actions:
         try:
