@@ -63,7 +63,7 @@ KEY = ("CORE", "SECRET_KEY")
 
 
 # What a source sets: values and their origins, by namespace ("" without one) and name.
-Values = dict[tuple[str, str], tuple[Any, SettingOrigin]]
+SettingValues = dict[tuple[str, str], tuple[Any, SettingOrigin]]
 
 
 def application_settings(app: Flask, given: object | None) -> LoadedSettings:
@@ -86,7 +86,7 @@ def service_settings(given: object) -> LoadedSettings:
     return given if isinstance(given, LoadedSettings) else _validate(_object(given))
 
 
-def _validate(values: Values) -> LoadedSettings:
+def _validate(values: SettingValues) -> LoadedSettings:
     by_namespace: dict[str, JsonObject] = {name: {} for name in ("", *NAMESPACES)}
     removed = {}
     for (namespace, name), (value, origin) in values.items():
@@ -139,7 +139,7 @@ def _set_values(given: object) -> dict[tuple[str, str], Any]:
     return values
 
 
-def _object(given: object, prefix: str = "") -> Values:
+def _object(given: object, prefix: str = "") -> SettingValues:
     prefix = prefix or str(getattr(given, "model_config", {}).get("env_prefix", ""))
     read = variables(type(given)) if isinstance(given, BaseSettings) else {}
     values = _set_values(given)
@@ -170,7 +170,7 @@ def _origin(
     return SettingOrigin(IN_CODE, type(given).__name__)
 
 
-def _prefixed_variables() -> Values:
+def _prefixed_variables() -> SettingValues:
     given = variables(ComposedSettings)
     names = sorted(name.removeprefix(PREFIX) for name in given if name.startswith(PREFIX))
     for name in names:
@@ -191,7 +191,7 @@ def _check_variable(name: str) -> None:
         raise SettingsError(f"Invalid settings: {PREFIX}{name}: unknown setting{meant}")
 
 
-def _configuration(given: object) -> Values:
+def _configuration(given: object) -> SettingValues:
     place = f'app.config["{CONFIG}"]'
     if given is None:
         return {}
@@ -222,7 +222,7 @@ def _hint(name: str) -> str:
     return f' Do you mean "{meant}"?' if meant else ""
 
 
-def _key_of(app: Flask) -> Values:
+def _key_of(app: Flask) -> SettingValues:
     key = app.secret_key
     if not key:
         return {}
