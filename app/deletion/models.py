@@ -4,7 +4,6 @@ from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.base import Base, Id, UtcDateTime, account_key
-from ..core.db.tables import WORK
 from ..core.types import AccountKey
 
 
@@ -12,7 +11,7 @@ class AccountDeletion(Base):
     """An account that is deleted after its grace period."""
 
     __tablename__ = "frontdesk_account_deletions"
-    __table_args__ = {"sqlite_autoincrement": True, "info": {WORK: True}}
+    __table_args__ = {"sqlite_autoincrement": True}
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     account_id: Mapped[AccountKey] = account_key(unique=True)

@@ -6,13 +6,13 @@ request of each process starts the engine too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flask import Flask
-from sqlalchemy import exists, or_, select
+from sqlalchemy import exists, literal, or_, select, table
 from sqlalchemy.exc import DBAPIError
 
 from ..core.context import Context, WhenServing
-from ..core.db.base import Base
-from ..core.db.tables import WORK
 from ..core.process.servers import after_fork
 from .worker.background import FIRST_SWEEP_SECONDS, SWEEP_SECONDS, Background
 
@@ -23,8 +23,10 @@ class DeliveryStart:
     Its thread reads with one query whether the queue and the tables of background tasks are empty.
     """
 
-    def __init__(self, context: Context, is_used: bool) -> None:
+    def __init__(self, context: Context, work_tables: Sequence[str], is_used: bool) -> None:
         self._context = context
+        tables = (exists(select(literal(1)).select_from(table(name))) for name in work_tables)
+        self._has_rows = select(or_(*tables))
         self._is_used = is_used
         self._watch = Background("frontdesk-queue", self._look)
 
@@ -42,11 +44,9 @@ class DeliveryStart:
         return None
 
     def _has_work(self) -> bool:
-        tables = [each for each in Base.metadata.tables.values() if WORK in each.info]
-        query = select(or_(*(exists(select(1).select_from(table)) for table in tables)))
         try:
             with self._context.engine.connect() as connection:
-                return bool(connection.scalar(query))
+                return bool(connection.scalar(self._has_rows))
         except DBAPIError:
             # A table is missing, or the database is away: the engine handles and logs both.
             return True
@@ -78,8 +78,10 @@ class FirstRequest:
         self._engine_start.start()
 
 
-def start_with_first_request(context: Context) -> None:
-    start = DeliveryStart(context, context.owns_application or has_own_engine(context))
+def start_with_first_request(context: Context, work_tables: Sequence[str]) -> None:
+    """`work_tables` are those of the queue and of the worker's background tasks."""
+    is_used = context.owns_application or has_own_engine(context)
+    start = DeliveryStart(context, work_tables, is_used)
     context.add(start)
     context.contribute(WhenServing(start.start))
     context.add(FirstRequest(context.app, start))

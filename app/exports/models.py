@@ -5,7 +5,6 @@ from sqlalchemy import Index, SmallInteger, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.base import Base, Id, UtcDateTime, account_key
-from ..core.db.tables import WORK
 from ..core.types import AccountKey
 
 PENDING, READY, FAILED = "pending", "ready", "failed"
@@ -28,7 +27,7 @@ class AccountExport(Base):
             sqlite_where=IS_PENDING,
         ),
         # A worker may still hold the id of a deleted row, which must not be used again.
-        {"sqlite_autoincrement": True, "info": {WORK: True}},
+        {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)

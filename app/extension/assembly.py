@@ -30,6 +30,7 @@ from ..delivery.start import has_own_engine, start_with_first_request
 from .actions import REJECTIONS
 from .checks import check_proxies
 from .sources import application_settings, service_settings
+from .tables import WORK_TABLES, add_tables
 
 if TYPE_CHECKING:
     # Loaded only with CORE__DATABASE_READ_URL.
@@ -38,23 +39,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ROOT = __package__.partition(".")[0]
-# The modules with tables that every application has in its metadata.
-MODELS = (
-    "accounts.notes",
-    "auth.email_change.models",
-    "auth.idp.models",
-    "broadcasts.models",
-    "core.audit_log.models",
-    "core.keystore.database",
-    "deletion.models",
-    "delivery.mail.message_ids",
-    "delivery.outbox.models",
-    "exports.models",
-    "notifications.models",
-    "profiles.models",
-    "workspaces.invitations.models",
-    "workspaces.models",
-)
 
 
 class Feature(NamedTuple):
@@ -118,17 +102,9 @@ def assemble(context: Context) -> None:
         if feature.at_start or context.owns_application:
             context.assemble_feature_of(f"{ROOT}.{feature.package}")
     if context.tables.account_model is not None:
-        start_with_first_request(context)
+        start_with_first_request(context, WORK_TABLES)
     context.build()
-    _import_models()
-    context.tables.add_all()
-
-
-def _import_models() -> None:
-    """Import the tables of all features: `flask db migrate` would drop those that are missing from
-    the metadata, and a feature can be used without its blueprint."""
-    for module in MODELS:
-        import_module(f"..{module}", __package__)
+    add_tables(context)
 
 
 def _assemble_rejection_log(context: Context) -> None:

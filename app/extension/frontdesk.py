@@ -45,6 +45,7 @@ from .options import NO_PARTS, OURS, Parts, Schemas
 from .production import check_production
 from .recording import Recording
 from .signing_in import A, SigningIn
+from .tables import import_models
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -121,7 +122,9 @@ class Extension(Recording, SigningIn[A]):
             settings,
             self.hooks.copy(),
             self._make_actions,
-            ApplicationTables(metadata, account_model, id_kind(account_model), owns_application),
+            ApplicationTables(
+                metadata, account_model, id_kind(account_model), owns_application, import_models
+            ),
             ApplicationChoices(
                 {**self._schemas, **check_schemas(schemas)}, parts._asdict(), owns_application
             ),

@@ -17,7 +17,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.account_ids import MAX_STRING_LENGTH
 from ..core.db.base import Base, Id, UtcDateTime, account_key
-from ..core.db.tables import WORK
 from ..core.types import AccountKey, JsonObject
 
 TITLE_LENGTH = 200
@@ -117,7 +116,7 @@ class Expansion(Base):
             sqlite_where=IS_EXPANDING,
         ),
         # A worker may still hold the id of a deleted row, so ids are not used again.
-        {"sqlite_autoincrement": True, "info": {WORK: True}},
+        {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)

@@ -6,7 +6,7 @@ columns that refer to accounts have the type and the foreign key of the applicat
 Statements are built from the models and find the tables by name.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,9 +22,6 @@ from .base import ACCOUNT_KEY, RECEIVER_KEY, Base
 # Marks a table that an application has only if it mounts the blueprint.
 WHEN_MOUNTED = "frontdesk_when_mounted"
 
-# Marks a table whose rows are work for the worker that sends messages.
-WORK = "frontdesk_work"
-
 _IS_OURS = "frontdesk"
 
 
@@ -38,12 +35,16 @@ class ApplicationTables:
     account_ids: IdKind
     # The service's tables are created by migrations, so the copies are needed by these alone.
     is_service: bool
+    # Imports the models of all features, of which a process maps those that it uses.
+    import_models: Callable[[], None]
 
     @cached_property
     def metadata(self) -> MetaData:
-        """The metadata with the copies; in the service they are created at first use."""
+        """The metadata with the copies of all tables, which are created at first use."""
+        self.import_models()
         if self.is_service:
             _copy_tables(Base.metadata.sorted_tables, self.application_metadata, self.accounts)
+        self.add_all()
         return self.application_metadata
 
     @property
@@ -57,7 +58,7 @@ class ApplicationTables:
             _copy_tables([table], self.application_metadata, self.accounts)
 
     def add_all(self) -> None:
-        """Add the tables that every application has."""
+        """Add the tables that every application has, of the features that are imported."""
         if not self.is_service:
             tables = [each for each in Base.metadata.sorted_tables if WHEN_MOUNTED not in each.info]
             _copy_tables(tables, self.application_metadata, self.accounts)

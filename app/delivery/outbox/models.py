@@ -6,7 +6,6 @@ from sqlalchemy import ColumnElement, ForeignKey, Index, SmallInteger, String, T
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, receiver_key
-from ...core.db.tables import WORK
 from ...core.types import AccountKey
 from ..message import Subject
 
@@ -74,7 +73,7 @@ class Delivery(Base):
         # The deliveries to one account, the newest first.
         Index("ix_frontdesk_deliveries_receiver_id", "receiver_id", "id"),
         # A worker may still hold the id of a deleted row, so ids are not used again.
-        {"sqlite_autoincrement": True, "info": {WORK: True}},
+        {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
