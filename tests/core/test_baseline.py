@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from app import create_app
 from config import Settings
 
 from ..conftest import SECRET
-from ..rigs.backends import postgres_database
+from ..rigs.backends import missing, postgres_database
 from ..rigs.schema_dumps import APPLICATIONS, dump, restore, upgrade
 
 DUMPS = Path(__file__).parent / "commit_ffc84c54"
@@ -34,6 +35,8 @@ SENTENCE = "upgrade with commit ffc84c54 first"
 @pytest.fixture(params=["sqlite", "postgresql"])
 def databases(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str]]:
     """Create two empty databases."""
+    if request.param == "postgresql" and shutil.which("pg_dump") is None:
+        missing("pg_dump is not installed")
     with ExitStack() as stack:
         yield [
             f"sqlite:///{tmp_path / name}.db"
