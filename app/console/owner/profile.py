@@ -13,7 +13,6 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.types import JsonObject, Values
-from ...core.web.faults import validators_of
 from ...core.web.operation import hidden
 from ...core.web.request_data import schema_for, takes
 from ...profiles import routes as profiles_api
@@ -200,10 +199,10 @@ def _field_label(name: str, field: fields.Field[Any]) -> str:
 
 
 def _max_length(field: fields.Field[Any]) -> int | None:
-    bounds = (each.max for each in validators_of(field) if isinstance(each, validate.Length))
+    bounds = (each.max for each in field.validators if isinstance(each, validate.Length))
     return next((most for most in bounds if most), None)
 
 
 def _choices(field: fields.Field[Any]) -> list[Any]:
-    allowed = (each.choices for each in validators_of(field) if isinstance(each, validate.OneOf))
+    allowed = (each.choices for each in field.validators if isinstance(each, validate.OneOf))
     return list(next(allowed, ()))

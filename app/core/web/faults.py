@@ -5,18 +5,21 @@ of an application use, get their codes here: a schema is prepared once, before i
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from functools import cache
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from ..coded_messages import CodedMessage, ValidationMessage
+from ..coded_messages import INVALID, CodedMessage, ValidationMessage
 from ..errors import Fault
 from ..types import Values
 
 Code = tuple[str, Values]
 Validator = Callable[[Any], object]
 Messages = dict[str, Any]
+# The classes of the schemas around a field.
+Outer = tuple[type[Schema], ...]
 
 _OF_SCHEMAS = Schema._default_error_messages
 
@@ -64,35 +67,37 @@ def read_faults(error: ValidationError, location: str) -> list[Fault]:
 @cache
 def prepare_schema(schema: Schema) -> Schema:
     """Give the errors of a schema their codes, and return the schema."""
-    schema.error_messages = _coded_by_key(schema.error_messages, schema)
-    for field in schema.load_fields.values():
-        prepare_field(field)
+    _prepare(schema, ())
     return schema
 
 
-def prepare_field(field: fields.Field[Any]) -> None:
+def prepare_field(field: fields.Field[Any], outer: Outer = ()) -> None:
     field.error_messages = _coded_by_key(field.error_messages, field)
     field.validators = [_with_code(check) for check in field.validators]
     match field:
         case fields.Nested():
-            _prepare_at_first_use(field)
+            if type(field.schema) in outer:
+                _prepare_at_first_use(field)
+            else:
+                _prepare(field.schema, outer)
         case fields.List(inner=inner):
-            prepare_field(inner)
+            prepare_field(inner, outer)
         case fields.Tuple(tuple_fields=inner):
             for each in inner:
-                prepare_field(each)
+                prepare_field(each, outer)
         case fields.Mapping(key_field=key, value_field=value):
             for each in filter(None, (key, value)):
-                prepare_field(each)
+                prepare_field(each, outer)
 
 
-def validators_of(field: fields.Field[Any]) -> list[Validator]:
-    """Return the validators of a field as its schema declares them."""
-    return [each.check if isinstance(each, _Coded) else each for each in field.validators]
+def _prepare(schema: Schema, outer: Outer) -> None:
+    schema.error_messages = _coded_by_key(schema.error_messages, schema)
+    for field in schema.load_fields.values():
+        prepare_field(field, (*outer, type(schema)))
 
 
 def _prepare_at_first_use(field: fields.Nested) -> None:
-    """Prepare the nested schema with the first value: a schema can contain itself."""
+    """Prepare a schema within itself with the first value: it has no end."""
     deserialize = field.deserialize
 
     def prepare_and_deserialize(*args: Any, **options: Any) -> object:
@@ -138,63 +143,69 @@ def _coded(message: Any, code: Code, *, is_own: bool) -> Any:
     return message
 
 
-class _Coded:
-    """A validator of marshmallow whose errors have codes."""
-
-    def __init__(self, check: Validator, code_of: Callable[[Any], Code]) -> None:
-        self.check = check
-        self._code_of = code_of
-        self._error = getattr(check, "error", None)
-        self._default = getattr(check, "default_message", None)
-
-    def __call__(self, value: object) -> object:
-        try:
-            return self.check(value)
-        except ValidationError as error:
-            is_own = self._error not in (None, self._default)
-            error.messages = _coded(error.messages, self._code_of(value), is_own=is_own)
-            raise
+# The attributes of validators with the templates of their messages.
+_TEMPLATES = ("error", "message_min", "message_max", "message_all", "message_equal")
 
 
 def _with_code(check: Validator) -> Validator:
-    """Return a validator whose errors have a code, or the validator itself if it is not one of
-    marshmallow's."""
+    """Return a copy of a validator of marshmallow whose messages have a code, otherwise the
+    validator. The code is in the templates, so that it costs nothing for valid values."""
     if isinstance(check, validate.And):
         return validate.And(*map(_with_code, check.validators))
-    code_of = _code_function(check)
-    return check if code_of is None else _Coded(check, code_of)
+    if not isinstance(check, validate.Length) and _code_of(check) is None:
+        return check
+    coded = copy(check)
+    own = getattr(check, "error", None)
+    is_own = own not in (None, getattr(check, "default_message", None))
+    for name in _TEMPLATES:
+        text = getattr(check, name, None)
+        if isinstance(text, str) and not isinstance(text, CodedMessage):
+            setattr(coded, name, _template(check, text, is_own=is_own and name == "error"))
+    return coded
 
 
-def _code_function(check: Validator) -> Callable[[Any], Code] | None:
-    match check:
-        case validate.Length():
-            return lambda value: _length(check, value)
-        case validate.Range(min=low, max=high):
-            code = ("out_of_range", _without_none(min=low, max=high))
-        case validate.OneOf(choices=choices):
-            code = _not_one_of(choices)
-        case validate.NoneOf():
-            code = ("reserved", {})
-        case validate.Equal(comparable=comparable):
-            code = _not_one_of([comparable])
-        case validate.Email():
-            code = _format("email")
-        case validate.URL():
-            code = _format("url")
-        case validate.Regexp():
-            code = _format("pattern")
-        case _:
-            return None
-    return lambda _value: code
+def _template(check: Validator, text: str, *, is_own: bool) -> str:
+    if isinstance(check, validate.Length):
+        return _LengthTemplate(text, "too_long", is_own=is_own)
+    coded: str = _coded(text, _code_of(check) or (INVALID, {}), is_own=is_own)
+    return coded
 
 
-def _length(check: validate.Length, value: Any) -> Code:
-    shortest, longest = (
-        (check.min, check.max) if check.equal is None else (check.equal, check.equal)
-    )
-    if shortest is not None and len(value) < shortest:
+class _LengthTemplate(CodedMessage):
+    """The template of a validator of lengths, whose code depends on the value."""
+
+    __slots__ = ()
+
+    def format(self, *args: object, **values: Any) -> CodedMessage:  # type: ignore[override]
+        kind = ValidationMessage if self.params["is_own"] else CodedMessage
+        code, params = _length(**values)
+        return kind(str.format(self, *args, **values), code, **params)
+
+
+def _length(input: Any, min: int | None, max: int | None, equal: int | None) -> Code:
+    shortest, longest = (min, max) if equal is None else (equal, equal)
+    if shortest is not None and len(input) < shortest:
         return "too_short", {"min": shortest}
-    return "too_long" if isinstance(value, (str, bytes)) else "too_many", {"max": longest}
+    return "too_long" if isinstance(input, (str, bytes)) else "too_many", {"max": longest}
+
+
+def _code_of(check: Validator) -> Code | None:
+    match check:
+        case validate.Range(min=low, max=high):
+            return "out_of_range", _without_none(min=low, max=high)
+        case validate.OneOf(choices=choices):
+            return _not_one_of(choices)
+        case validate.NoneOf():
+            return "reserved", {}
+        case validate.Equal(comparable=comparable):
+            return _not_one_of([comparable])
+        case validate.Email():
+            return _format("email")
+        case validate.URL():
+            return _format("url")
+        case validate.Regexp():
+            return _format("pattern")
+    return None
 
 
 def _not_one_of(choices: Iterable[object]) -> Code:
