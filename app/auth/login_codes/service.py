@@ -16,7 +16,7 @@ from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.context import Context, report_action
-from ...core.db.transaction import AnySession, after_commit, release, transaction
+from ...core.db.transaction import after_commit, release, transaction
 from ...core.errors import Invalid, Problem
 from ...core.request import current_origin
 from ...core.translations import mark
@@ -40,7 +40,6 @@ from .codes import LOGIN_CODE, LoginCodes
 
 @dataclass(eq=False)
 class LoginByCode:
-    session: AnySession
     accounts: Accounts
     codes: LoginCodes
     # Counts a request by its email address and IP address.
@@ -60,10 +59,10 @@ class LoginByCode:
         # A plain row: creating an object would take longer than finding no account.
         account = self.accounts.rows.read(email)
         issued = self.codes.issue(email, account, may_sign_up)
-        with transaction(self.session) as session:
+        with transaction(self.accounts.session) as session:
             account_id = None if account is None else account.id
             report_action(session, LOGIN_CODE_REQUESTED, account_id=account_id)
-        release(self.session)
+        release(self.accounts.session)
         if account is not None or may_sign_up:
             self.mails.send_code(email, issued.code)
         else:
@@ -75,7 +74,7 @@ class LoginByCode:
             email, account = self.codes.use(login_id, code)
         except InvalidProof:
             raise InvalidProof(note={"event": "sign_in"}) from None
-        with transaction(self.session) as session:
+        with transaction(self.accounts.session) as session:
             account = account or self._sign_up(email)
             if not self.accounts.is_email_verified(account):
                 # The password may be from a person who never read email of this address.
@@ -196,7 +195,6 @@ def _login(context: Context) -> LoginByCode:
     auth = context.settings.of(AuthSettings)
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     return LoginByCode(
-        context.session,
         context.get(Accounts),
         context.get(LoginCodes),
         mail_limit(context.keystore, auth, "login-code", auth.LOGIN_CODE_LIMIT),
