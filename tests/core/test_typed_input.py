@@ -40,7 +40,10 @@ ALWAYS_LOADED = {"IdpLogin.redirect_uri", "IdpCallback.redirect_uri", "IdpCallba
 # A hook of the schema replaces this value by None.
 CAN_BE_NONE = {"IdpCallback.auth_data"}
 # An application can replace these schemas by others with other keys.
-OPEN_SCHEMAS = {"ProfileCreate", "ProfileUpdate", "TaskCreate", "TaskUpdate"}
+OPEN_SCHEMAS = {
+    *("ProfileCreate", "ProfileUpdate", "ProfileCreateForm", "ProfileUpdateForm"),
+    *("TaskCreate", "TaskUpdate"),
+}
 
 
 class Argument(NamedTuple):
