@@ -56,7 +56,7 @@ def account_model_required(view: View) -> View:
 
     @wraps(view)
     def check_then_view(*args: object, **kwargs: object) -> Any:
-        if not find_context().has(SentNotifications):
+        if find_context().tables.account_model is None:
             raise AccountModelMissing
         return view(*args, **kwargs)
 
