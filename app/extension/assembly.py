@@ -59,7 +59,7 @@ def features(context: Context) -> Iterator[Feature]:
     """Yield the features that the settings enable. Their order does not matter.
 
     Features that are not assembled at the start are imported and assembled when their blueprint is
-    mounted, or when a service of theirs or their contributions are needed.
+    mounted, or when one of their services or their contributions are needed.
     """
     yield Feature("accounts", at_start=True)
     yield Feature("delivery.mail", at_start=True)

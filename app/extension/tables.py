@@ -70,7 +70,7 @@ def _create(
 ) -> None:
     """Create the tables of features that are not imported, with those that are created now."""
     creates_all = any(table.name in TABLES for table in tables)
-    # Without any of ours, all exist, unless a newer version has added one.
+    # Without any of these tables, all exist, unless a newer version has added one.
     if creates_all or not (tables or TABLES.issubset(inspect(connection).get_table_names())):
         known = set(metadata.tables)
         added = [each for name, each in context.metadata.tables.items() if name not in known]

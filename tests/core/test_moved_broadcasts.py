@@ -159,7 +159,7 @@ def test_interrupted_move_continues_where_it_stopped(app: Flask, ranges: int) ->
 @pytest.mark.usefixtures("small_ranges")
 def test_item_that_is_deleted_after_its_move_is_not_moved_again(app: Flask) -> None:
     if engine_of_app(app).dialect.name == "sqlite":
-        # The whole upgrade is one transaction: nobody sees a part of it.
+        # The whole upgrade is one transaction: other connections see no part of it.
         interrupt_after(app, 3)
         assert inbox(app, 9) == []
         return
