@@ -1,4 +1,4 @@
-"""Checks of the first root account, and of the indexes of the accounts."""
+"""Checks of the first root account, and of the columns and indexes of the accounts."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,7 @@ from sqlalchemy import Connection, inspect, select, text
 from ..core.context import current_frontdesk, service
 from ..core.db.search_indexes import has_trigram_index
 from ..core.doctor import Check, Finding
+from .models import keeps_dates
 from .passwords import DEFAULT_PASSWORD
 from .search import MAX_SCANNED
 from .service import Accounts
@@ -28,6 +29,17 @@ def check_superuser() -> Iterator[Finding]:
             f" `flask accounts set {root.email} --password` to change the password."
         )
         yield Finding("superuser", "fault", text)
+
+
+def check_administration() -> Iterator[Finding]:
+    """Warn if the account model lacks an optional column that user management needs."""
+    context = current_frontdesk
+    if "administration" in context.mounted.names and not keeps_dates(context.tables.account_model):
+        text = (
+            "The account model has no column suspended_until, so a suspension has no end date and"
+            " lasts until an administrator ends it. Add the column, as in AccountMixin."
+        )
+        yield Finding("administration", "warning", text)
 
 
 def check_email_index() -> Iterator[Finding]:
@@ -82,6 +94,7 @@ def _indexes(connection: Connection, table: str) -> list[str]:
 
 CHECKS = (
     Check(check_first_password),
+    Check(check_administration),
     Check(check_superuser, "database"),
     Check(check_email_index, "database"),
     Check(check_search_index, "database"),

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, collate, func, or_, select, union
 from sqlalchemy import literal_column as sql
 
+from ..core.context import Context
 from ..core.db.account_ids import IdKind
 from ..core.db.id_lists import id_list
 from ..core.db.search_indexes import SearchedNames, has_trigram_index
@@ -217,3 +218,15 @@ class _Starts:
 
 def _spellings(text: str) -> list[str]:
     return [*dict.fromkeys((text, text.lower(), text.upper(), text.title()))]
+
+
+def assemble(context: Context) -> None:
+    """Add the search, which only some features need."""
+    context.provide(AccountFinder, _finder)
+
+
+def _finder(context: Context) -> AccountFinder:
+    model = context.tables.account_model
+    assert model is not None
+    names = context.contributions(NameSource)
+    return AccountFinder(context.session, model, context.tables.account_ids, names)

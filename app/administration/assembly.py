@@ -11,7 +11,7 @@ from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.sign_out import SignOut
-from ..core.context import Context, DoctorChecks
+from ..core.context import Context
 from ..core.types import AccountKey
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..registration.verification import Verification
@@ -27,7 +27,6 @@ from .view import AccountView
 
 
 def assemble(context: Context) -> None:
-    context.contribute(DoctorChecks(f"{__package__}.doctor"))
     context.provide(AccountView, _view)
     context.provide(AccountSearch, _search)
     context.provide(Administration, _administration)

@@ -15,7 +15,7 @@ from ..core.web.operation import RequestHeader
 from ..delivery.mail.one_off import OneOffMail, OwnerMail
 from ..delivery.mail.templates import Templates
 from .email_change.proofs import EmailChangeProofs
-from .email_change.service import EmailChanges
+from .email_change.service import EmailChangeNotices, EmailChanges
 from .email_change.undo import EmailChangeUndo, EmailUndoStep
 from .errors import IdpDisabled
 from .export import export_sign_in_data
@@ -57,6 +57,7 @@ def assemble(context: Context) -> None:
     )
     context.contribute(
         DataExporter(export_sign_in_data),
+        DoctorChecks(f"{__package__}.doctor"),
         RequestHeader(DEVICE_HEADER),
         Pruner("email_changes", lambda: context.get(EmailChanges).prune()),
     )
@@ -67,7 +68,6 @@ def assemble(context: Context) -> None:
         context.contribute(Pruner("second_factors", lambda: 0))
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, auth)
-        context.contribute(DoctorChecks(f"{__package__}.idp.doctor"))
     else:
         context.mark_unavailable(IdpDisabled, IdpSignIn)
 
@@ -137,16 +137,16 @@ def _password_change(context: Context) -> PasswordChange:
 
 
 def _email_changes(context: Context) -> EmailChanges:
+    proofs = context.get(EmailChangeProofs)
     return EmailChanges(
         context.basics,
         context.get(Accounts),
         context.get(Freshness),
         EmailChangeLimits(context.keystore, context.settings.of(AuthSettings)),
         context.get(SignUpPolicy),
-        context.get(EmailChangeProofs),
+        proofs,
         context.get(SignInPolicy),
-        context.get(Mails),
-        context.get(OwnerMail),
+        EmailChangeNotices(proofs, context.get(Mails), context.get(OwnerMail)),
     )
 
 

@@ -23,8 +23,8 @@ from ..delivery.outbox.models import (
     OutgoingMessage,
     is_about,
 )
+from ..notifications.actions import RESULT_DOWNLOADED
 from ..notifications.models import SUBJECT
-from .actions import RESULT_DOWNLOADED
 from .sent import SentItem, SentNotifications
 
 # The speed is that of this time, or since the broadcast was sent.

@@ -18,8 +18,13 @@ from ..core.web.responses import answers
 from ..notifications.errors import NoChannels, NotificationNotFound
 from ..notifications.receivers import Audience
 from ..notifications.service import Notifications
-from . import examples
 from .schemas import (
+    BROADCAST,
+    FAILED_DELIVERY,
+    QUESTION,
+    REACH,
+    RETRIED,
+    SENT,
     Broadcast,
     BroadcastQuery,
     NotificationRead,
@@ -30,7 +35,7 @@ from .schemas import (
 )
 from .sent import SentItem, SentNotifications
 
-_BROADCAST = """\
+_SEND_BROADCAST = """\
 # `token` is of an account with the role `admin` or `root`.
 # All accounts receive it; add "account_receiver_ids" to the body for some.
 curl "$server{send_notification}" \\
@@ -43,7 +48,7 @@ blueprint = Blueprint(
     "admin_notifications",
     __name__,
     about="Notifications from admins to accounts",
-    flow=("Send a broadcast", _BROADCAST),
+    flow=("Send a broadcast", _SEND_BROADCAST),
 )
 
 
@@ -66,7 +71,7 @@ def account_model_required(view: View) -> View:
 @blueprint.post("/")
 @account_model_required
 @admins_only
-@example(json=examples.BROADCAST, answer=examples.SENT)
+@example(json=BROADCAST, answer=SENT)
 @raises(NoChannels, AccountModelMissing)
 @takes(query=BroadcastQuery, json=Broadcast)
 @answers(201, NotificationRead, ready=True)
@@ -94,7 +99,7 @@ def send_notification(
 @blueprint.post("/reach")
 @account_model_required
 @admins_only
-@example(json=examples.QUESTION, answer=examples.REACH)
+@example(json=QUESTION, answer=REACH)
 @raises(AccountModelMissing)
 @takes(json=ReachQuestion)
 @answers(200, ReachRead, ready=True)
@@ -105,7 +110,7 @@ def tell_reach(json: ReachQuestion.Input) -> JsonObject:
 
 @blueprint.get("/all")
 @admins_only
-@example(answer=[examples.SENT])
+@example(answer=[SENT])
 @takes(query=Page)
 @reads_replica
 @answers(200, NotificationRead, paged=True, ready=True)
@@ -120,7 +125,7 @@ def list_sent_notifications(query: Page.Input) -> list[SentItem]:
 
 @blueprint.get("/<row_id:notification_id>")
 @admins_only
-@example(answer=examples.SENT)
+@example(answer=SENT)
 @raises(NotificationNotFound)
 @answers(200, NotificationRead, ready=True)
 def get_sent_notification(notification_id: int) -> SentItem:
@@ -130,7 +135,7 @@ def get_sent_notification(notification_id: int) -> SentItem:
 
 @blueprint.delete("/<row_id:notification_id>")
 @admins_only
-@example(answer=examples.SENT)
+@example(answer=SENT)
 @raises(NotificationNotFound)
 @answers(200, NotificationRead, ready=True)
 def delete_sent_notification(notification_id: int) -> SentItem:
@@ -143,7 +148,7 @@ def delete_sent_notification(notification_id: int) -> SentItem:
 
 @blueprint.get("/<row_id:notification_id>/deliveries")
 @admins_only
-@example(answer=[examples.FAILED])
+@example(answer=[FAILED_DELIVERY])
 @raises(NotificationNotFound)
 @takes(query=OutcomeQuery)
 @answers(200, OutcomeRead, sliced=True)
@@ -156,7 +161,7 @@ def list_notification_deliveries(notification_id: int, query: OutcomeQuery.Input
 
 @blueprint.post("/<row_id:notification_id>/retry")
 @admins_only
-@example(answer=examples.RETRIED)
+@example(answer=RETRIED)
 @raises(NotificationNotFound)
 @answers(200, Message)
 def retry_notification(notification_id: int) -> dict[str, str]:

@@ -15,17 +15,32 @@ from ..core.data_export import DataSubject, ExportReader
 from ..core.db.account_ids import IdKind
 from ..core.db.pruning import delete_in_batches, delete_rows
 from ..core.db.transaction import AnySession, insert_new, transaction
-from ..core.errors import Invalid, QuotaReached
+from ..core.errors import Invalid, NotFound, QuotaReached
 from ..core.types import AccountKey, JsonObject
+from ..notifications.actions import SEGMENT_CREATED, SEGMENT_DELETED
 from ..notifications.models import TITLE_LENGTH
 from ..notifications.receivers import Audience
-from .actions import SEGMENT_CREATED, SEGMENT_DELETED
-from .errors import DraftNotFound, SegmentNotFound
 from .models import SavedDraft, Segment
 
 MAX_DRAFTS = 100
 BATCH_DRAFTS = 1_000
 MAX_SEGMENTS = 200
+
+
+class SegmentNotFound(NotFound):
+    code = "segment_not_found"
+    detail = "Segment not found"
+    title = "The segment does not exist"
+    cause = "No saved segment has this id: another administrator may have deleted it."
+    fix = "Choose another segment."
+
+
+class DraftNotFound(NotFound):
+    code = "draft_not_found"
+    detail = "Draft not found"
+    title = "The draft does not exist"
+    cause = "The caller has no draft of a broadcast with this id."
+    fix = "Open a draft in the list of broadcasts."
 
 
 @dataclass(eq=False)

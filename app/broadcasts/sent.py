@@ -21,12 +21,12 @@ from ..core.web.responses import field_names
 from ..delivery.message import Subject
 from ..delivery.outbox.deletion import delete_messages
 from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
+from ..notifications.actions import NOTIFICATION_DELETED
 from ..notifications.errors import NotificationNotFound
 from ..notifications.models import ADMIN, IS_BROADCAST, SUBJECT, Notification
 from ..notifications.receivers import Audience
 from ..notifications.schemas import INAPP, NotificationCreate
 from ..notifications.service import Draft, Notifications
-from .actions import NOTIFICATION_DELETED
 from .counts import NotificationCounter, NotificationCounts
 from .expansions import Expansions
 from .schemas import NotificationRead

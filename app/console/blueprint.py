@@ -17,7 +17,6 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.operation import SAFE_METHODS, Operation, View, operation
 from ..core.web.pages import StartPage, protect_page
 from ..extension.console_pages import HostConsole, PageRenderer
-from .host_pages import add_host_pages
 from .resources import ConsoleResources
 from .routes import ROUTES
 
@@ -160,6 +159,21 @@ def _compress(response: Response) -> None:
     if "gzip" in request.headers.get("Accept-Encoding", ""):
         response.set_data(gzip.compress(body, 6))
         response.headers["Content-Encoding"] = "gzip"
+
+
+def add_host_pages(app: App, console: HostConsole, name: str, options: SignalOptions) -> None:
+    """Add the application's own pages, with the console's error pages, headers and checks."""
+    for page in console.pages:
+        endpoint = f"{options.get('name', name)}.{page.name}"
+        if endpoint in app.view_functions:
+            raise SetupError(f"The console already has a page '{page.name}': choose another name.")
+        app.add_url_rule(
+            f"{_prefix(options)}{page.path}",
+            endpoint,
+            page.view,
+            methods=list(page.methods),
+            strict_slashes=False,
+        )
 
 
 # The pages of emailed links, by the setting with the path of the link.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from flask import request
 from markupsafe import Markup
 
-from ..core.errors import Fault, Problem
+from ..core.errors import Fault, Problem, TooLarge
 from .error_texts import field_error, labeled_error, message_for
 from .texts import _
 
@@ -121,3 +122,19 @@ class FormState:
 
 def _belongs_to(fault: Fault, name: str) -> bool:
     return fault.field == name or fault.field.startswith(f"{name}.")
+
+
+@contextmanager
+def picture_errors(name: str) -> Iterator[None]:
+    """Report all errors of an upload at the field of this name, the only one of the form."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.faults:
+            # The service names the field of an avatar.
+            problem.faults = [fault._replace(field=name) for fault in problem.faults]
+        else:
+            is_too_large = problem.status == TooLarge.status
+            text = _("The picture is larger than 5 MiB.") if is_too_large else message_for(problem)
+            problem.faults = [Fault("files", name, text)]
+        raise

@@ -92,6 +92,15 @@ class MountedBlueprints:
     pages: set[str] = field(default_factory=set)
 
 
+class Databases(NamedTuple):
+    # The application's SQLAlchemy extension.
+    db: Database
+    # Not `db.engine`, which a test can replace for its duration.
+    engine: Engine
+    # The replica that lists are read from, if there is one.
+    replica: Replica | None
+
+
 class ApplicationChoices(NamedTuple):
     """Parts that the application replaces."""
 
@@ -107,21 +116,18 @@ class ApplicationChoices(NamedTuple):
 @dataclass(eq=False)
 class Context(Services["Context"]):
     app: Flask
-    db: Database
+    databases: Databases
     settings: LoadedSettings
     basics: Basics
     actions: Actions
     tables: ApplicationTables
     choices: ApplicationChoices
-    # Not `db.engine`, which a test can replace for its duration.
-    engine: Engine
-    # The database's replica, if lists are read from one.
-    replica: Replica | None
 
     def __post_init__(self) -> None:
         super().__init__()
         self._contributions: defaultdict[type[object], list[Any]] = defaultdict(list)
         self.mounted = MountedBlueprints()
+        self.db, self.engine, self.replica = self.databases
         self.session, self.clock = self.basics.session, self.basics.clock
         self.hooks, self.keystore = self.basics.hooks, self.basics.keystore
         self.schemas, self.parts, self.owns_application = self.choices

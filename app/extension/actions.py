@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 from ..accounts import actions as accounts
 from ..auth import actions as auth
-from ..broadcasts import actions as broadcasts
 from ..core.actions import Action, Signal
 from ..notifications import actions as notifications
 from ..profiles import actions as profiles
 from ..workspaces import actions as workspaces
 
-PACKAGES = (auth, accounts, profiles, workspaces, notifications, broadcasts)
+PACKAGES = (auth, accounts, profiles, workspaces, notifications)
 _VALUES = [each for package in PACKAGES for each in vars(package).values()]
 
 DECLARED = [each for each in _VALUES if isinstance(each, Action)]

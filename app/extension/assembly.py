@@ -17,7 +17,7 @@ from ..core.clock import Clock, SystemClock
 from ..core.config.environment import SettingsError
 from ..core.config.removed_settings import REMOVED_SETTINGS
 from ..core.config.settings import CoreSettings
-from ..core.context import ApplicationChoices, Basics, Context
+from ..core.context import ApplicationChoices, Basics, Context, Databases
 from ..core.db.account_ids import set_id_kind
 from ..core.db.base import prepare_sqlite
 from ..core.db.session import Database, FollowingSession, follow_session
@@ -72,7 +72,7 @@ def features(context: Context) -> Iterator[Feature]:
 
 def _features_of_accounts(context: Context) -> Iterator[Feature]:
     auth = context.settings.of(AuthSettings)
-    yield Feature("accounts.search", "accounts.search_assembly")
+    yield Feature("accounts.search", "accounts.search")
     yield Feature("delivery", at_start=has_own_engine(context))
     yield Feature("auth", at_start=True)
     if auth.stores_sessions:
@@ -155,14 +155,12 @@ def make_context(
         set_id_kind(replica.engine.dialect, tables.account_ids)
     return Context(
         app=app,
-        db=db,
+        databases=Databases(db, engine, replica),
         settings=chosen,
         basics=Basics(session, clock, hooks, keystore),
         actions=make_actions(clock, chosen.of(AuditSettings).EVENTS),
         tables=tables,
         choices=choices,
-        engine=engine,
-        replica=replica,
     )
 
 

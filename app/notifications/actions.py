@@ -1,8 +1,8 @@
-"""The actions of this package, apart from the service, which loads the tables."""
+"""The actions of notifications and broadcasts, apart from the services, which load the tables."""
 
 from ..core.actions import Action
 
-AREAS = {"Notifications": ("notification",)}
+AREAS = {"Notifications": ("notification", "segment")}
 
 NOTIFICATION_SENT = Action(
     "notification.sent",
@@ -14,3 +14,8 @@ NOTIFICATION_SENT = Action(
         "scope": "`account`, or another package's scope",
     },
 )
+NOTIFICATION_DELETED = Action("notification.deleted", "Notification deleted from every inbox")
+RESULT_DOWNLOADED = Action("notification.downloaded", "Result of a notification downloaded")
+_SEGMENT = {"name": "the name of the segment"}
+SEGMENT_CREATED = Action("segment.created", "Segment of accounts saved", _SEGMENT)
+SEGMENT_DELETED = Action("segment.deleted", "Segment of accounts deleted", _SEGMENT)

@@ -13,10 +13,9 @@ from ..core.web.paging import own_path
 from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers, polled
-from . import examples
 from .errors import NotificationNotFound
 from .inbox import Inbox, Item
-from .schemas import InboxItemRead, InboxPage, Mark, UnreadCount
+from .schemas import ITEM, MARKED, READ_ITEM, UNREAD, InboxItemRead, InboxPage, Mark, UnreadCount
 
 blueprint = Blueprint("notifications", __name__, about="The caller's inbox")
 # An item has two ids, and the wrong one identifies another item: its `links` have the right ones.
@@ -45,7 +44,7 @@ def _inbox_path() -> str:
 
 @blueprint.get("/")
 @active_account_required
-@example(answer=[examples.ITEM])
+@example(answer=[ITEM])
 @takes(query=InboxPage)
 @reads_replica
 @polled
@@ -60,7 +59,7 @@ def list_inbox(query: InboxPage.Input) -> list[Item]:
 
 @blueprint.get("/unread-count")
 @active_account_required
-@example(answer=examples.UNREAD)
+@example(answer=UNREAD)
 @polled
 @answers(200, UnreadCount, ready=True)
 def count_unread() -> dict[str, int]:
@@ -70,7 +69,7 @@ def count_unread() -> dict[str, int]:
 
 @blueprint.patch("/mark-all")
 @active_account_required
-@example(answer=examples.MARKED)
+@example(answer=MARKED)
 @takes(query=Mark)
 @answers(200, Message)
 def mark_inbox(query: Mark.Input) -> dict[str, str]:
@@ -82,7 +81,7 @@ def mark_inbox(query: Mark.Input) -> dict[str, str]:
 @blueprint.get("/<row_id:notification_id>")
 @active_account_required
 @by_id
-@example(answer=examples.ITEM)
+@example(answer=ITEM)
 @raises(NotificationNotFound)
 @answers(200, InboxItemRead, ready=True)
 def get_inbox_item(notification_id: int) -> Item:
@@ -93,7 +92,7 @@ def get_inbox_item(notification_id: int) -> Item:
 @blueprint.patch("/<row_id:notification_id>/mark")
 @active_account_required
 @by_notification
-@example(answer=examples.READ_ITEM)
+@example(answer=READ_ITEM)
 @raises(NotificationNotFound)
 @takes(query=Mark)
 @answers(200, InboxItemRead, ready=True)
@@ -107,7 +106,7 @@ def mark_inbox_item(notification_id: int, query: Mark.Input) -> Item:
 @blueprint.delete("/<row_id:notification_id>")
 @active_account_required
 @by_id
-@example(answer=examples.ITEM)
+@example(answer=ITEM)
 @raises(NotificationNotFound)
 @answers(200, InboxItemRead, ready=True)
 def delete_inbox_item(notification_id: int) -> Item:

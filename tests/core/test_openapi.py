@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from marshmallow import Schema, class_registry
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from app.broadcasts import examples
+from app.broadcasts.schemas import DRAFT
 from app.core.web.operation import find_operation
 from app.testing.client import Api
 
@@ -316,7 +316,7 @@ REFUSED = [
     ("MemberCreate", {"email": "ada@example.com", "type": "boss"}),
     ("NotificationCreate", {"title": "a\nb", "message": "x", "channels": ["inapp"]}),
     ("NotificationCreate", {"title": "a\u2028b", "message": "x", "channels": ["inapp"]}),
-    ("Broadcast", {"data": examples.DRAFT, "account_receiver_ids": []}),
+    ("Broadcast", {"data": DRAFT, "account_receiver_ids": []}),
     ("VerifyToken", {"token": "12345678"}),
     ("ResetPassword", {"token": "x" * 20, "new_password": "x" * 73}),
     ("ResetPassword", {"token": "x" * 20, "new_password": "short"}),

@@ -43,6 +43,35 @@ EMAIL = "email"
 
 
 @dataclass(eq=False)
+class EmailChangeNotices:
+    """The emails to the new and to the old address."""
+
+    proofs: EmailChangeProofs
+    mails: Mails
+    owner_mail: OwnerMail
+
+    def send(
+        self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
+    ) -> None:
+        issued = self.proofs.issue(change, account)
+        proof = self.mails.confirm_email(change.new_email, issued, _locale_of(account))
+        # The language of the other account, which has the address.
+        taken = self.mails.email_in_use(change.new_email)
+        if may_mail:
+            self.owner_mail.send_soon(taken if is_taken else proof)
+        self.send_to_old_address(change, account)
+
+    def send_to_old_address(self, change: EmailChange, account: AccountLike) -> None:
+        if change.is_undoable:
+            token = self.proofs.undo_token(change)
+            is_made = change.confirmed_at is not None
+            notice = self.mails.email_change(
+                change.old_email, change.new_email, token, is_made, _locale_of(account)
+            )
+            self.owner_mail.send_soon(notice)
+
+
+@dataclass(eq=False)
 class EmailChanges(BasicService):
     accounts: Accounts
     freshness: Freshness
@@ -50,8 +79,7 @@ class EmailChanges(BasicService):
     sign_up_policy: SignUpPolicy
     proofs: EmailChangeProofs
     policy: SignInPolicy
-    mails: Mails
-    owner_mail: OwnerMail
+    notices: EmailChangeNotices
 
     def request(self, caller: Caller, email: str, password: str | None, ip_address: str) -> None:
         """Email a proof to the new address, and a link to undo the change to the old address."""
@@ -69,7 +97,7 @@ class EmailChanges(BasicService):
             is_taken = holder is not None and holder.status != PENDING
             change = self._store(account, email)
             report_action(session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
-            after_commit(session, lambda: self._send(change, account, is_taken, may_mail))
+            after_commit(session, lambda: self.notices.send(change, account, is_taken, may_mail))
 
     def confirm(
         self,
@@ -100,7 +128,7 @@ class EmailChanges(BasicService):
             raise TooManyAttempts(60)
         change = self._store(account, email)
         report_action(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
-        send = partial(self._send, change, account, is_taken=False, may_mail=True)
+        send = partial(self.notices.send, change, account, is_taken=False, may_mail=True)
         after_commit(self.session, send)
 
     def set_by_operator(self, account: AccountLike, email: str) -> None:
@@ -188,27 +216,7 @@ class EmailChanges(BasicService):
         self.accounts.change(account, email=change.new_email)
         if not self.accounts.is_email_verified(account):
             self.accounts.verify_email_of(account)
-        after_commit(self.session, lambda: self._notify_old_address(change, account))
-
-    def _send(
-        self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
-    ) -> None:
-        issued = self.proofs.issue(change, account)
-        proof = self.mails.confirm_email(change.new_email, issued, _locale_of(account))
-        # The language of the other account, which has the address.
-        taken = self.mails.email_in_use(change.new_email)
-        if may_mail:
-            self.owner_mail.send_soon(taken if is_taken else proof)
-        self._notify_old_address(change, account)
-
-    def _notify_old_address(self, change: EmailChange, account: AccountLike) -> None:
-        if change.is_undoable:
-            token = self.proofs.undo_token(change)
-            is_made = change.confirmed_at is not None
-            notice = self.mails.email_change(
-                change.old_email, change.new_email, token, is_made, _locale_of(account)
-            )
-            self.owner_mail.send_soon(notice)
+        after_commit(self.session, lambda: self.notices.send_to_old_address(change, account))
 
     def _reload(self, change_id: int) -> EmailChange | None:
         return self.session.get(EmailChange, change_id, populate_existing=True)

@@ -6,7 +6,7 @@ from ...accounts.actions import EMAIL_CHANGED
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts, Reclaimer
 from ...core.config.environment import SettingsError
-from ...core.context import Context, DoctorChecks, Pruner
+from ...core.context import Context, Pruner
 from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
@@ -72,7 +72,6 @@ def assemble(context: Context) -> None:
     context.provide(Reencryption, _reencryption)
     # An account that is reclaimed loses its factors.
     context.contribute(
-        DoctorChecks(f"{__package__}.doctor"),
         Reclaimer(remove_factors),
         Pruner("second_factors", partial(_prune, context)),
         PathVariable("authenticator_id", "ID of the MFA method."),

@@ -1,5 +1,5 @@
 from ...accounts.service import Accounts
-from ...core.context import Context, DoctorChecks
+from ...core.context import Context
 from ...delivery.mail.brand import BrandSettings
 from ..errors import PasskeyRefused
 from ..features import PasskeyFeature
@@ -23,7 +23,6 @@ def assemble(context: Context) -> None:
     context.add(RelyingParty.of(brand.NAME, settings.core, auth))
     context.add(Passkeys(context.session))
     context.add(Challenges(keys, context.keystore, context.clock))
-    context.contribute(DoctorChecks(f"{__package__}.doctor"))
     context.provide(PasskeyProofs, _proofs)
     context.provide(PasskeyFeature, _feature)
     context.provide(PasskeyRegistration, _registration)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from flask import request
 
 from ...accounts.service import Accounts
-from ...broadcasts.errors import SegmentNotFound
 from ...broadcasts.recipient_lists import (
     MAX_BYTES,
     MAX_LINES,
@@ -19,7 +18,7 @@ from ...broadcasts.recipient_lists import (
     RecipientLists,
     recipients_of,
 )
-from ...broadcasts.saved import Segments
+from ...broadcasts.saved import SegmentNotFound, Segments
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import MAX_ID, serialize_id
 from ...core.errors import Invalid

@@ -22,9 +22,9 @@ from ...profiles.models import PROPERTIES
 from ...profiles.schemas import form_schema, form_update_schema, to_columns
 from ...profiles.service import Profiles
 from ..api_calls import ApiCall, console_form, get_from_api
+from ..forms import picture_errors
 from ..links import redirect_to
 from ..pages import render_page
-from ..pictures import picture_errors
 from ..texts import _, mark
 
 

@@ -12,8 +12,8 @@ from ...workspaces.guards import active_member_required, current_member, workspa
 from ...workspaces.models import OWNER
 from ...workspaces.routes import IN_PATH
 from ..api_calls import console_form
+from ..forms import picture_errors
 from ..links import redirect_to
-from ..pictures import picture_errors
 from ..texts import _
 from .own_workspaces import workspace_settings_page
 

@@ -1,0 +1,63 @@
+"""Checks of the sign-in methods that are switched on: identity provider, MFA and passkeys."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from ..core.context import current_frontdesk, service
+from ..core.doctor import LOOPBACK, Check, Finding
+from .errors import ProviderUnavailable
+from .idp.service import IdpSignIn
+from .settings import AuthSettings
+from .webauthn.relying_party import RelyingParty
+
+
+def check_idp() -> Iterator[Finding]:
+    if not current_frontdesk.provides(IdpSignIn):
+        return
+    url = urlsplit(current_frontdesk.settings.of(AuthSettings).IDP_METADATA_URL)
+    if url.scheme != "https" and url.hostname not in LOOPBACK:
+        text = (
+            "IDP_METADATA_URL is an http:// URL, so an attacker on the network can impersonate the"
+            " identity provider. Use an https:// URL."
+        )
+        yield Finding("idp", "warning", text)
+    try:
+        service(IdpSignIn).provider.open().begin(current_frontdesk.settings.core.CLIENT_HOST)
+    except ProviderUnavailable as error:
+        reason = type(error.__cause__).__name__
+        address = url.netloc.rpartition("@")[2]
+        text = (
+            f"The identity provider at {address} cannot be used: {reason}. Check that the provider"
+            " runs, and check IDP_METADATA_URL."
+        )
+        yield Finding("idp", "fault", text)
+
+
+def check_second_factors() -> Iterator[Finding]:
+    auth = current_frontdesk.settings.of(AuthSettings)
+    if auth.MFA == "off":
+        return
+    if not auth.ENCRYPTION_KEYS:
+        text = (
+            "AUTH__ENCRYPTION_KEYS is not set, so MFA secrets are encrypted with SECRET_KEY. If"
+            " SECRET_KEY changes and CORE__SECRET_KEY_FALLBACKS lacks the old key, no authenticator"
+            " app works. Set AUTH__ENCRYPTION_KEYS."
+        )
+        yield Finding("second_factors", "warning", text)
+    if not auth.RATE_LIMITS_ENABLED:
+        text = (
+            "AUTH__RATE_LIMITS_ENABLED is off, so attackers can guess the six-digit codes of"
+            " authenticator apps. Set AUTH__RATE_LIMITS_ENABLED=true."
+        )
+        yield Finding("second_factors", "warning", text)
+
+
+def check_passkeys() -> Iterator[Finding]:
+    if not current_frontdesk.provides(RelyingParty):
+        return
+    for text in service(RelyingParty).misconfigurations():
+        hint = "Check AUTH__WEBAUTHN_RP_ID and AUTH__WEBAUTHN_ORIGINS."
+        yield Finding("passkeys", "fault", f"Browsers reject passkeys: {text}. {hint}")
+
+
+CHECKS = (Check(check_second_factors), Check(check_passkeys), Check(check_idp, "servers"))
