@@ -16,8 +16,7 @@ from ..auth.sign_in.sign_out import SignOut
 from ..core.context import current_frontdesk, service
 from ..core.keystore import MemoryKeystore
 from ..core.web.request_data import schema_instance
-from .commands import CommandGroup
-from .groups import HELP
+from .groups import HELP, CommandGroup
 from .passwords import password_options
 from .terminal import Record, confirm, json_option, print_record, print_records, yes_option
 

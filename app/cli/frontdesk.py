@@ -11,8 +11,7 @@ from ..core.db.search_indexes import create_search_indexes
 from ..core.doctor import Finding
 from ..core.keystore import DatabaseKeystore
 from ..doctor.checks import find_problems
-from .commands import CommandGroup
-from .groups import HELP
+from .groups import HELP, CommandGroup
 from .terminal import json_option, print_record, print_text, progress
 
 group = CommandGroup("frontdesk", help=HELP["frontdesk"])

@@ -1,20 +1,50 @@
-"""The command groups, each imported when it is called, so that servers start without them."""
+"""The command groups, each imported when it is called, so that servers start without them, and how
+their commands report errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from flask.cli import AppGroup
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 
+from ..core.errors import Problem, SetupError
 from ..core.process.folders import migrations_folder
+from ..core.web.problems import translate
 
 if TYPE_CHECKING:
     from flask import Flask
     from flask_sqlalchemy import SQLAlchemy
 
     from ..core.context import Context
+
+
+class ReportingCommand(click.Command):
+    """Report an expected error, or a database that cannot be used, in one sentence."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Problem as problem:
+            raise click.ClickException(problem.detail) from None
+        except SetupError as error:
+            raise click.ClickException(str(error)) from None
+        except (OperationalError, ProgrammingError, InterfaceError) as error:
+            raise click.ClickException(_database_error(error)) from None
+
+
+class CommandGroup(AppGroup):
+    command_class = ReportingCommand
+
+
+def _database_error(error: DBAPIError) -> str:
+    reason = str(error.orig).splitlines()[0]
+    if (problem := translate(error)) is not None:
+        return f"{problem.detail}: {reason}"
+    return f"{reason}. If the database is not migrated yet, run `flask db upgrade`."
 
 
 class LazyGroup(click.Group):

@@ -15,8 +15,7 @@ from ..delivery.mail.base import Mailer
 from ..delivery.mail.previews import Previews
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
-from .commands import CommandGroup
-from .groups import HELP
+from .groups import HELP, CommandGroup
 from .terminal import confirm, json_option, print_text, yes_option
 
 group = CommandGroup("mail", help=HELP["mail"])

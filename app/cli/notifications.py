@@ -12,8 +12,7 @@ from ..delivery.outbox.enqueue import Outbox, counts_by_channel, oldest_pending
 from ..delivery.worker.worker import Worker
 from ..notifications.models import EXPAND_BROADCASTS, SUBJECT
 from ..notifications.retention import NotificationRetention
-from .commands import CommandGroup
-from .groups import HELP
+from .groups import HELP, CommandGroup
 from .terminal import (
     Record,
     confirm,

@@ -2,8 +2,7 @@
 
 from ..core.context import service
 from ..profiles.avatars import Avatars
-from .commands import CommandGroup
-from .groups import HELP
+from .groups import HELP, CommandGroup
 from .terminal import json_option, print_record
 
 group = CommandGroup("profiles", help=HELP["profiles"])

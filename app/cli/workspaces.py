@@ -13,8 +13,7 @@ from ..workspaces.models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
 from ..workspaces.schemas import CommonWorkspaceRead, MemberRead
 from ..workspaces.service import Workspaces
 from ..workspaces.slugs import slug_error
-from .commands import CommandGroup
-from .groups import HELP
+from .groups import HELP, CommandGroup
 from .terminal import Record, json_option, print_record, print_records
 
 COLUMNS = ("id", "slug", "name", "is_default", "created_at")

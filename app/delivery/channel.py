@@ -7,22 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Engine,
-    Select,
-    String,
-    bindparam,
-    case,
-    func,
-    literal,
-    null,
-    select,
-)
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ColumnElement, Engine, Select, String, case, literal, null, select
 
 from ..core.db.account_ids import IdKind
 from ..core.db.base import autocommit_engine
+from ..core.db.id_lists import is_one_of
 from ..core.types import AccountKey, AccountModel
 from .message import Receiver, StoredMessage
 from .personal import personalized
@@ -133,12 +122,7 @@ class AccountAddressBook:
 
     def load(self, ids: Collection[AccountKey]) -> Mapping[AccountKey, Receiver]:
         account = self.model
-        if self.database.dialect.name == "postgresql":
-            # One array parameter: batches of every size use the same statement.
-            array = bindparam(None, list(ids), type_=ARRAY(account.id.type))
-            is_receiver = account.id == func.any(array)
-        else:
-            is_receiver = account.id.in_(ids)
+        is_receiver = is_one_of(account.id, ids, self.database.dialect)
         with autocommit_engine(self.database).connect() as connection:
             # The model of an application can be without languages.
             locale = getattr(account, "locale", None)

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, any_, bindparam, select
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import Connection, Engine, select
 
 from ..core.db.base import autocommit_engine
+from ..core.db.id_lists import is_one_of
 from ..core.db.transaction import AnySession
 from ..core.types import AccountKey, AccountModel, JsonObject
 from ..delivery.personal import FieldValues, fill_row
@@ -32,10 +32,7 @@ class PersonalFields:
         self, session: AnySession | Connection, ids: Collection[Any]
     ) -> Mapping[Any, FieldValues]:
         account = self.model
-        wanted: Any = account.id.in_(list(ids))
-        if self.database.dialect.name == "postgresql":
-            # One array parameter: batches of every size use the same statement.
-            wanted = account.id == any_(bindparam(None, list(ids), type_=ARRAY(account.id.type)))
+        wanted = is_one_of(account.id, ids, self.database.dialect)
         columns = select(account.id, account.email, Profile.first_name, Profile.last_name)
         joined = columns.outerjoin(Profile, Profile.account_id == account.id).where(wanted)
         return {row[0]: _values(*row[1:]) for row in session.execute(joined)}

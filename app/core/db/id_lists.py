@@ -1,10 +1,10 @@
 """Ids in one parameter of a statement: no database accepts a hundred thousand parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import bindparam, column, func
+from sqlalchemy import ColumnElement, any_, bindparam, column, func
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeEngine
@@ -22,3 +22,13 @@ def id_list(ids: Sequence[AccountKey], kind: TypeEngine[Any], dialect: Dialect) 
     value: Any = column("value", kind)
     text = orjson.dumps([*ids]).decode()
     return func.json_each(text).table_valued(value, name="ids").c.value
+
+
+def is_one_of(
+    key: ColumnElement[Any], ids: Collection[AccountKey], dialect: Dialect
+) -> ColumnElement[bool]:
+    """Return the condition that a key is one of the ids."""
+    if dialect.name == "postgresql":
+        # One array parameter: batches of every size use the same statement.
+        return key == any_(bindparam(None, [*ids], type_=ARRAY(key.type)))
+    return key.in_(ids)
