@@ -137,8 +137,8 @@ class Renewal:
 KEEP_DAYS = 30
 
 
-def prune_sessions(session: AnySession, clock: Clock, batch: int = 5_000) -> int:
+def prune_sessions(session: AnySession, clock: Clock) -> int:
     """Delete sessions that ended long ago; return their number."""
     before = clock.now() - timedelta(days=KEEP_DAYS)
     ended = or_(AccountSession.expires_at < before, AccountSession.ended_at < before)
-    return delete_in_batches(session, AccountSession, ended, batch=batch)
+    return delete_in_batches(session, AccountSession, ended, batch=5_000)

@@ -64,12 +64,11 @@ def list_counted(
     after: int | None = None,
     channel: str | None = None,
     reason: str | None = None,
-    most: int = MAX_ROWS,
 ) -> Sequence[Any]:
     """Return the deliveries that `count_backlog` or a series counts, the newest first, or the
     oldest first of those `after` a delivery.
 
-    The filters by channel and reason find deliveries among the first `most` of them.
+    The filters by channel and reason find deliveries among the first MAX_ROWS of them.
     """
     names = ("id", "outgoing_id", "receiver_id", "channel", "state", "reason", "finished_at")
     columns = select(*(getattr(Delivery, name) for name in names)).where(Delivery.state == state)
@@ -81,7 +80,7 @@ def list_counted(
         columns = columns.where(_is_past(session, position, is_pending, after is not None))
     order = (Delivery.id,) if is_pending else (Delivery.finished_at, Delivery.id)
     direct = desc if after is None else asc
-    found = columns.order_by(*(direct(each) for each in order)).limit(most).subquery().c
+    found = columns.order_by(*(direct(each) for each in order)).limit(MAX_ROWS).subquery().c
     message = (OutgoingMessage.subject_kind, OutgoingMessage.subject_id, OutgoingMessage.created_at)
     query = (
         select(*found, *message)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import orjson
 
 from ...core.types import JsonObject, Values
-from ..account import ImportedIdentity, RowError
+from ..account import RowError
 
 _TRUE, _FALSE = {"true", "t", "1", "yes"}, {"false", "f", "0", "no"}
 
@@ -74,7 +74,7 @@ def words(row: Values, name: str) -> list[str]:
         return []
     if not isinstance(value, list):
         raise _wrong(name, "a list of words")
-    # Some formats have objects with a name instead of words.
+    # The query of an export may join objects with a name instead of words.
     names = [item.get("name") if isinstance(item, dict) else item for item in value]
     return [name.strip().lower() for name in names if isinstance(name, str) and name.strip()]
 
@@ -93,25 +93,3 @@ def _parsed(row: Values, name: str) -> object:
 
 def _wrong(name: str, kind: str) -> RowError:
     return RowError("wrong_field", f"{name!r} is not {kind}.")
-
-
-# Other providers, such as Apple, have another subject for each client: such accounts are linked
-# again at the next sign-in.
-GOOGLE = "https://accounts.google.com"
-_ISSUERS = {"google": GOOGLE, "google.com": GOOGLE, "google-oauth2": GOOGLE}
-
-
-def identities(row: Values, name: str, provider: str, subject: str) -> list[ImportedIdentity]:
-    """Read a list of identities by the names of their fields. Unknown providers are ignored."""
-    found = []
-    for item in objects(row, name):
-        issuer, subject_id = _ISSUERS.get(str(item.get(provider))), item.get(subject)
-        if issuer is not None and isinstance(subject_id, str) and subject_id:
-            found.append(ImportedIdentity(issuer, subject_id))
-    return found
-
-
-def names_profile(row: Values, first_name: str, last_name: str) -> JsonObject | None:
-    """Read the names of a profile by the names of their fields."""
-    names = {"first_name": text(row, first_name), "last_name": text(row, last_name)}
-    return {name: value for name, value in names.items() if value} or None

@@ -2,7 +2,7 @@
 
 from ...accounts.models import ROLES
 from ..account import ImportedAccount, RowError
-from .fields import flag, mapping, names_profile, required, text, timestamp, words
+from .fields import flag, mapping, required, text, timestamp, words
 from .rows import Fields
 
 # The prefix of an unusable password in Django.
@@ -17,6 +17,7 @@ def django_account(row: Fields) -> ImportedAccount:
     password_hash = text(fields, "password")
     if password_hash and password_hash.startswith(_UNUSABLE):
         password_hash = None
+    names = {name: text(fields, name) for name in ("first_name", "last_name")}
     return ImportedAccount(
         email=required(fields, "email"),
         id=row.get("pk"),
@@ -25,7 +26,7 @@ def django_account(row: Fields) -> ImportedAccount:
         status="active" if flag(fields, "is_active", True) else "inactive",
         created_at=timestamp(fields, "date_joined"),
         last_login_date=timestamp(fields, "last_login"),
-        profile=names_profile(fields, "first_name", "last_name"),
+        profile={name: value for name, value in names.items() if value} or None,
     )
 
 

@@ -1,9 +1,13 @@
 """Users of GoTrue (Supabase Auth)."""
 
+from collections.abc import Iterator
+
 from ...core.clock import SystemClock
-from ..account import ImportedAccount, RowError
-from .fields import identities, required, text, timestamp
+from ..account import ImportedAccount, ImportedIdentity, RowError
+from .fields import objects, required, text, timestamp
 from .rows import Fields
+
+_GOOGLE = "https://accounts.google.com"
 
 
 def gotrue_account(row: Fields) -> ImportedAccount:
@@ -25,6 +29,17 @@ def gotrue_account(row: Fields) -> ImportedAccount:
         phone=f"+{phone}" if phone and not phone.startswith("+") else phone,
         created_at=timestamp(row, "created_at"),
         last_login_date=timestamp(row, "last_sign_in_at"),
-        # Only if the query joined `auth.identities`.
-        identities=identities(row, "identities", "provider", "provider_id"),
+        identities=[*_google_identities(row)],
     )
+
+
+def _google_identities(row: Fields) -> Iterator[ImportedIdentity]:
+    """Yield the identities at Google, if the query joined `auth.identities`.
+
+    Other providers, such as Apple, have another subject for each client: such accounts are linked
+    again at the next sign-in.
+    """
+    for item in objects(row, "identities"):
+        subject = item.get("provider_id")
+        if item.get("provider") == "google" and isinstance(subject, str) and subject:
+            yield ImportedIdentity(_GOOGLE, subject)
