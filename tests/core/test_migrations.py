@@ -173,6 +173,39 @@ def test_all_revisions_run_in_an_application(host: Flask) -> None:
     assert set(metadata.tables) | {"alembic_version"} == tables(host)
 
 
+def test_generated_migration_drops_tables_after_those_that_refer_to_them(
+    url: str, tmp_path: Path
+) -> None:
+    host = own_history(url, tmp_path / "migrations")
+    with connect(host) as connection:
+        connection.exec_driver_sql("CREATE TABLE cups (id INTEGER PRIMARY KEY)")
+        key = "cup_id INTEGER CONSTRAINT fk_handles_cup_id REFERENCES cups (id)"
+        connection.exec_driver_sql(f"CREATE TABLE handles (id INTEGER PRIMARY KEY, {key})")
+        connection.commit()
+    run(host, "migrate")
+    run(host, "upgrade")
+    assert tables(host) & {"cups", "handles"} == set()
+    run(host, "downgrade")
+    assert tables(host) >= {"cups", "handles"}
+
+
+def own_history(url: str, folder: Path) -> Flask:
+    """Return an application with all its tables, and a history of its own without migrations."""
+    app = Flask("host")
+    app.config["SQLALCHEMY_DATABASE_URI"] = url
+    db = SQLAlchemy(app)
+    members = {"__tablename__": "readers", "id": mapped_column(Uuid, primary_key=True)}
+    reader: Any = type("Reader", (AccountMixin, db.Model), members)
+    Frontdesk().init_app(app, db, settings=HostSettings(), account_model=reader)
+    Migrate(app, db, directory=str(folder))
+    run(app, "init")
+    (folder / "env.py").write_text("from app import run_migrations\n\nrun_migrations()\n")
+    with app.app_context():
+        app.extensions["frontdesk"].metadata.create_all(db.engine)
+        db.create_all()
+    return app
+
+
 def test_names_of_constraints_and_indexes_match(service: Flask) -> None:
     """Autogenerate does not compare these names, by which later migrations drop them."""
     run(service, "upgrade")

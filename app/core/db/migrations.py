@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from graphlib import TopologicalSorter
 from typing import Any, Literal
 
 from flask import current_app
@@ -51,7 +52,7 @@ def run_migrations() -> None:
         with (_sqlite if is_sqlite else _postgresql)(connection) as prepared:
             options: JsonObject = {
                 "render_item": render_item,
-                "process_revision_directives": _skip_empty_migration,
+                "process_revision_directives": _finish_migration,
                 "render_as_batch": True,
                 "compare_type": True,
                 **migrate.configure_args,
@@ -173,11 +174,34 @@ def _explain_search_indexes(accounts: str, *, ctx: Any, step: Any, **_: object) 
     )
 
 
-def _skip_empty_migration(context: Any, _revision: Any, directives: list[Any]) -> None:
-    """Have `flask db migrate` write no migration if nothing has changed."""
+def _finish_migration(context: Any, _revision: Any, directives: list[Any]) -> None:
+    """Have `flask db migrate` write no migration if nothing has changed, and drop a table after
+    those that refer to it."""
     command = getattr(context.config, "cmd_opts", None)
-    if getattr(command, "autogenerate", False) and directives[0].upgrade_ops.is_empty():
+    if not getattr(command, "autogenerate", False):
+        return
+    script = directives[0]
+    if script.upgrade_ops.is_empty():
         directives.clear()
+        return
+    _drop_references_first(script.upgrade_ops.ops)
+    script.upgrade_ops.reverse_into(script.downgrade_ops)
+
+
+def _drop_references_first(changes: list[Any]) -> None:
+    """Drop tables at the end, each after those that refer to it: Alembic does not sort them, and
+    PostgreSQL refuses to drop a table that another one refers to."""
+    from alembic.operations.ops import DropTableOp
+
+    drops = {each.table_name: each for each in changes if isinstance(each, DropTableOp)}
+    referring: dict[str, set[str]] = {name: set() for name in drops}
+    for name, each in drops.items():
+        for key in each.to_table().foreign_keys:
+            target = key.target_fullname.split(".")[-2]
+            if target in drops and target != name:
+                referring[target].add(name)
+    changes[:] = [each for each in changes if not isinstance(each, DropTableOp)]
+    changes += (drops[name] for name in TopologicalSorter(referring).static_order())
 
 
 def render_item(kind: str, item: object, context: object) -> str | Literal[False]:
