@@ -34,8 +34,6 @@ OWN_FORMS: dict[str, str] = {
     "make_first_root": "no account exists yet; the link of the server authorizes the form",
     "make_profile": "requires other properties than the API",
     "change_profile": "requires other properties than the API",
-    "save_event_filter": "belongs to the page of the console",
-    "delete_event_filter": "belongs to the page of the console",
     "add_account_note": "belongs to the page of the console",
     "delete_account_note": "belongs to the page of the console",
     "change_managed_email": "belongs to the page of the console",

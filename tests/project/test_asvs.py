@@ -43,6 +43,7 @@ FORMATS = {
     "core/coded_messages.py",
     "core/db/search_indexes.py",
     "core/translations.py",
+    "core/web/faults.py",
     "delivery/mail/markup.py",
 }
 RE_FUNCTIONS = {

@@ -1,0 +1,95 @@
+"""The size of each package, in lines of code: no blank lines, comments or docstrings.
+
+A budget is the size that its package has. A package that shrinks gets a smaller budget, and a
+feature that needs a larger one says so, with its reason, in the commit that raises it.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+
+from .test_structure import APP, modules
+
+BUDGETS = {
+    "accounts": 1_926,
+    "administration": 1_256,
+    "app": 428,
+    "audit": 381,
+    "auth": 8_493,
+    "broadcasts": 1_133,
+    "cli": 850,
+    "console": 6_596,
+    "core": 6_997,
+    "deletion": 326,
+    "delivery": 3_343,
+    "doctor": 447,
+    "exports": 570,
+    "extension": 1_417,
+    "monitoring": 327,
+    "notifications": 1_122,
+    "profiles": 1_288,
+    "registration": 427,
+    "server": 422,
+    "storage": 318,
+    "tasks": 215,
+    "testing": 398,
+    "transfer": 1_196,
+    "workspaces": 2_467,
+}
+# A package may be this much smaller than its budget before the budget has to follow.
+SLACK = 20
+NOT_CODE = {
+    tokenize.COMMENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.INDENT,
+    tokenize.NEWLINE,
+    tokenize.NL,
+}
+
+
+def test_packages_keep_their_budgets() -> None:
+    sizes = package_sizes()
+    assert {name: size for name, size in sizes.items() if size > BUDGETS.get(name, 0)} == {}
+
+
+def test_budgets_follow_packages_that_shrink() -> None:
+    sizes = package_sizes()
+    assert {
+        name: sizes[name] for name, budget in BUDGETS.items() if budget > sizes[name] + SLACK
+    } == {}
+
+
+def test_only_code_is_counted() -> None:
+    text = '"""Docstring."""\n\n# Comment.\ndef f() -> str:\n    """Also."""\n    return """a\nb"""'
+    assert code_lines(text) == 3
+
+
+def package_sizes() -> Counter[str]:
+    """Return the lines of code of each package of `app`; of its own modules under "app"."""
+    sizes = Counter[str]()
+    for path, _tree in modules():
+        parts = path.relative_to(APP).parts
+        sizes[parts[0] if len(parts) > 1 else "app"] += code_lines(path.read_text())
+    return sizes
+
+
+def code_lines(text: str) -> int:
+    code = set[int]()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in NOT_CODE:
+            code.update(range(token.start[0], token.end[0] + 1))
+    return len(code.difference(*docstrings(ast.parse(text))))
+
+
+def docstrings(tree: ast.Module) -> Iterator[range]:
+    """Yield the lines of each docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            match node.body:
+                case [ast.Expr(ast.Constant(str())) as text, *_]:
+                    yield range(text.lineno, (text.end_lineno or text.lineno) + 1)
