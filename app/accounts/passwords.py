@@ -1,8 +1,8 @@
 """Password hashes: bcrypt, with its input limits checked and its concurrency limited.
 
 bcrypt raises on more than 72 bytes and on NUL, and a hash takes a quarter of a second of CPU time.
-A process computes at most one hash per core at once, and the queue has a limit, so that many
-sign-ins leave threads and cores to other routes. Hashes of other software (`foreign/`) count too.
+At most one hash per core is computed at once, and the queue has a limit, so that many sign-ins
+leave threads and cores to other routes. Hashes of other software (`foreign/`) count too.
 """
 
 import hmac
