@@ -24,6 +24,7 @@ from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
 from ..core.web.paging import Slice, slice_of
 from ..core.web.responses import field_names, row_serializer
+from ..workspaces.lookup import is_entry_of
 from .schemas import EntryFilter, EntryPage, RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
 
@@ -55,13 +56,13 @@ class AuditLog:
     def page(
         self, filters: EntryFilter.Input, page: EntryPage.Input, schema: type[Schema] = RecordRead
     ) -> Slice:
-        return self._slice(schema, self._conditions(filters), page)
+        return self._slice(schema, self._conditions(filters, schema), page)
 
     def about_account(self, account_id: AccountKey, page: EntryPage.Input) -> Slice:
         return self._slice(RecordRead, [AuditEntry.account_id == account_id], page)
 
     def of_workspace(self, workspace_id: int, page: EntryPage.Input) -> Slice:
-        return self._slice(WorkspaceRecordRead, [AuditEntry.workspace_id == workspace_id], page)
+        return self._slice(WorkspaceRecordRead, [is_entry_of(workspace_id)], page)
 
     def of_account(self, account_id: AccountKey, page: EntryPage.Input) -> Slice:
         """Return the owner's page, without the IP addresses and devices of other actors."""
@@ -80,7 +81,7 @@ class AuditLog:
         write: BatchWriter = write_json_lines,
     ) -> Iterator[bytes]:
         """Yield the entries as `write` returns them, the oldest first, one batch at a time."""
-        conditions = self._conditions(filters)
+        conditions = self._conditions(filters, schema)
         in_order = _columns(schema).where(*conditions).order_by(AuditEntry.at, AuditEntry.id)
         # A session that the application uses is not released.
         in_use = is_in_use(self.session)
@@ -115,7 +116,7 @@ class AuditLog:
             read_first=lambda: self._slice(schema, conditions, {"limit": limit}),
         )
 
-    def _conditions(self, filters: EntryFilter.Input) -> list[Condition]:
+    def _conditions(self, filters: EntryFilter.Input, schema: type[Schema]) -> list[Condition]:
         columns = (
             (AuditEntry.type, action := filters["type"]),
             (AuditEntry.actor_id, filters["actor"]),
@@ -135,6 +136,8 @@ class AuditLog:
         conditions: list[Condition] = [
             column == value for column, value in columns if value is not None
         ]
+        if schema is WorkspaceRecordRead:
+            conditions.append(is_entry_of(filters["workspace"]))
         if action not in (None, MOST_FREQUENT):
             # The condition of the partial index: without it, the database does not use the index.
             conditions.append(NOT_FREQUENT)

@@ -12,6 +12,7 @@ from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
 from ..core.context import service
 from ..core.errors import Problem, SetupError
+from ..core.request import set_origin_admin
 from ..core.web.operation import Params, Result, ViewDecorator, operation, raises_found, synchronous
 from ..core.web.problems import known_problem
 from .caller import caller, find_caller
@@ -276,5 +277,8 @@ def check_active() -> None:
 
 
 def _check_role(*roles: str) -> None:
-    if caller().account.role not in roles:
+    role = caller().account.role
+    if role not in roles:
         raise NotAuthorized
+    if role in ("admin", "root"):
+        set_origin_admin()

@@ -24,6 +24,7 @@ _request: Any = request
 unwrap_request: Callable[[], Request] = _request._get_current_object
 _HAS_EFFECT = "frontdesk.has_effect"
 _ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
+_IS_MEMBER, _IS_ADMIN = "frontdesk_origin_is_member", "frontdesk_origin_is_admin"
 
 
 def request_id(current: Request | None = None) -> str:
@@ -67,6 +68,15 @@ def current_origin() -> Origin:
     return Origin("system" if click.get_current_context(silent=True) is None else "command")
 
 
+def rejection_origin() -> Origin:
+    """Return the origin of a rejected request, without the workspace unless the account is an
+    active member or acts as an admin: managers of a workspace do not learn who else opens it."""
+    origin = current_origin()
+    if any(getattr(unwrap_request(), name, False) for name in (_IS_MEMBER, _IS_ADMIN)):
+        return origin
+    return origin._replace(workspace_id=None)
+
+
 def requested_languages() -> list[str]:
     """Return the languages of `Accept-Language`, the preferred one first."""
     return [*unwrap_request().accept_languages.values()] if has_request_context() else []
@@ -78,9 +88,17 @@ def set_origin_account(account_id: AccountKey, current: Request | None = None) -
         setattr(current or request, _ACCOUNT, account_id)
 
 
-def set_origin_workspace(workspace_id: object) -> None:
+def set_origin_admin() -> None:
+    """Note that the route has accepted the account's administrative role."""
+    if has_request_context():
+        setattr(request, _IS_ADMIN, True)
+
+
+def set_origin_workspace(workspace_id: object, *, is_member: bool) -> None:
+    """Store the workspace of the request, and whether the account is an active member."""
     if has_request_context():
         setattr(request, _WORKSPACE, workspace_id)
+        setattr(request, _IS_MEMBER, is_member)
 
 
 def note_effect() -> None:

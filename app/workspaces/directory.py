@@ -29,6 +29,7 @@ from ..core.db.account_ids import MAX_ID
 from ..core.db.transaction import unprepared
 from ..core.types import AccountKey
 from ..core.web.paging import Slice, slice_of
+from .lookup import is_entry_of
 from .models import OWNER, Member, Workspace
 
 # Members are counted up to this number.
@@ -147,7 +148,7 @@ class WorkspaceDirectory:
         members = select(func.count()).select_from(some).scalar_subquery()
         newest = (
             select(AuditEntry.at)
-            .where(AuditEntry.workspace_id == workspace.id)
+            .where(is_entry_of(workspace.id))
             .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
             .limit(1)
             .scalar_subquery()

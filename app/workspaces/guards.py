@@ -75,7 +75,8 @@ def resolve_workspace(resolver: WorkspaceResolver | None = None) -> WorkspaceAcc
         slug = chosen(session, account, request.view_args or {}, headers)
         access = find_access(session, slug, account)
     resolved.append((key, access))
-    set_origin_workspace(access.workspace.id)
+    is_active = access.member is not None and access.member.is_active
+    set_origin_workspace(access.workspace.id, is_member=is_active)
     return access
 
 

@@ -2,13 +2,30 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, case, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, exists, or_, select
 
 from ..accounts.models import AccountLike
+from ..auth.actions import ACCESS_REFUSED
+from ..core.audit_log.models import AuditEntry
 from ..core.db.transaction import AnySession
 from .errors import NoWorkspace, WorkspaceNotFound
 from .models import OWNER, Member, Workspace
 from .slugs import CURRENT, DEFAULT, is_slug
+
+
+def is_entry_of(workspace_id: Any) -> ColumnElement[bool]:
+    """Return the condition for the audit log entries that belong to a workspace.
+
+    Earlier versions also stored the workspace with rejected requests of other accounts, which its
+    managers must not learn.
+    """
+    actor_is_member = exists().where(
+        Member.workspace_id == AuditEntry.workspace_id, Member.account_id == AuditEntry.actor_id
+    )
+    return and_(
+        AuditEntry.workspace_id == workspace_id,
+        or_(AuditEntry.type != ACCESS_REFUSED.name, actor_is_member),
+    )
 
 
 class WorkspaceAccess(NamedTuple):

@@ -10,8 +10,9 @@ from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import text
 
-from app import Frontdesk, roles_required
+from app import Frontdesk, roles_required, workspace_required
 from app.accounts.account import Account, ServiceBase
+from app.auth.errors import NotAuthorized
 from app.core.context import current_frontdesk
 from app.core.security_log import MAX_PER_SOURCE
 from app.testing.client import Api
@@ -20,7 +21,7 @@ from app.testing.people import make_person
 
 from ..auth.test_limits import from_address
 from ..auth.test_login import log_in
-from ..conftest import MakeApp, Person
+from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.hosts import HostSettings
 from .entries import records, types
 
@@ -53,6 +54,25 @@ def test_denied_role_and_rate_limit_are_recorded(app: Flask, api: Api, ada: Pers
         log_in(api, ada.email, WRONG, status)
     [limit] = records(app, type="limit.reached")
     assert limit.data["limit"] == "login-300"
+
+
+def test_workspace_is_recorded_with_the_rejections_of_its_members_and_of_admins(
+    app: Flask, ada: Person, person: MakePerson
+) -> None:
+    def reject(workspace_slug: str) -> str:
+        raise NotAuthorized
+
+    view = workspace_required(reject)
+    for name, guarded in (("any", view), ("admin", roles_required("admin")(view))):
+        app.add_url_rule(f"/api/v1/{name}/<workspace_slug>", name, guarded)
+    ada.api().post("/workspaces", json={"name": "Team", "slug": "team"})
+    created = records(app, type="workspace.created")[-1].workspace_id
+    admin = person("staff", role="admin")
+    for each, path in ((ada, "any"), (ada, "admin"), (admin, "any"), (admin, "admin")):
+        each.api().get(f"/{path}/team", 403)
+    found = [(each.actor_id, each.workspace_id) for each in records(app, type="access.refused")]
+    # The role of the second request was rejected before its workspace was known.
+    assert found == [(ada.id, created), (ada.id, None), (admin.id, None), (admin.id, created)]
 
 
 def test_invalid_input_is_not_recorded(app: Flask, api: Api) -> None:

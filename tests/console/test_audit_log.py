@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from html import unescape
 from io import StringIO
 from typing import Any
@@ -19,6 +20,7 @@ from app.accounts.actions import ACCOUNT_UNLOCKED
 from app.console import audit_log
 from app.console.csv_files import csv_lines
 from app.core.actions import Action, Target
+from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk, report_action
 from app.core.db.transaction import transaction
 from app.extension.actions import ACTIONS, AREAS
@@ -26,6 +28,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
 
+from ..audit.entries import records
 from ..auth.test_login import log_in
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.cases import for_each, new_name
@@ -372,6 +375,77 @@ def test_only_owners_and_admins_of_the_workspace_see_its_audit_log(
     join(app, member).get(path, 403)
     join(app, admin, "admin").get(path)
     FormClient(app, outsider).get(path, 403)
+
+
+def shown_to_managers(garden: FormClient, owner: Api) -> list[str]:
+    """Return everything that shows a workspace's entries to its managers."""
+    files = [download(garden, f"{ACTIVITY}.{format}").text for format in ("csv", "jsonl")]
+    return [table_of(garden.get(ACTIVITY)), *files, owner.get("/workspaces/garden/events").response.text]
+
+
+def test_workspace_does_not_record_who_was_denied_access_as_an_outsider(
+    app: Flask, garden: FormClient, desk: FormClient, ada: Person, person: MakePerson
+) -> None:
+    """A page that redirects to a workspace would collect the addresses of its visitors."""
+    before = shown_to_managers(garden, ada.api())
+    suspended = person("suspended")
+    join(app, suspended)
+    garden.post(f"/workspaces/garden/members/{suspended.id}", status="suspended")
+    # The next page has the notice of the change.
+    garden.get(ACTIVITY)
+    joined = shown_to_managers(garden, ada.api())
+    outsiders = [person("outsider"), person("staff", role="admin"), person("chief", role="root")]
+    for each in (*outsiders, suspended):
+        status = 401 if each is suspended else 403
+        FormClient(app, each).get("/workspaces/garden", status)
+        each.api().get("/workspaces/garden/events", status)
+    assert shown_to_managers(garden, ada.api()) == joined != before
+    rejected = records(app, type="access.refused")
+    assert {(each.actor_id, each.workspace_id) for each in rejected} == {
+        (each.id, None) for each in outsiders
+    }
+    assert table_of(desk.get(f"{EVENTS}?type=access.refused")).count("Access denied") == 6
+
+
+def test_workspace_records_the_rejected_requests_of_active_members(
+    app: Flask, garden: FormClient, ada: Person, person: MakePerson
+) -> None:
+    member = person("member")
+    join(app, member).get(ACTIVITY, 403)
+    member.api().get("/workspaces/garden/events", 403)
+    assert {(each.actor_id, each.workspace_id) for each in records(app, type="access.refused")} == {
+        (member.id, records(app, type="member.added")[0].workspace_id)
+    }
+    shown = table_of(garden.get(ACTIVITY))
+    assert shown.count("Access denied") == 2, shown
+
+
+def test_earlier_rejected_requests_are_shown_of_members_only(
+    app: Flask, garden: FormClient, desk: FormClient, ada: Person, person: MakePerson
+) -> None:
+    outsider = person("outsider")
+    [created] = records(app, type="workspace.created", actor_id=ada.id)
+    workspace_id = created.workspace_id
+    page = f"/admin/workspaces/{workspace_id}"
+    seen = shown_to_managers(garden, ada.api()), table_of(desk.get(page))
+    with app.app_context(), transaction(current_frontdesk.session) as session:
+        session.add(
+            AuditEntry(
+                type="access.refused",
+                at=created.at + timedelta(days=1),
+                actor_kind="account",
+                actor_id=outsider.id,
+                account_id=outsider.id,
+                workspace_id=workspace_id,
+                data={"reason": "not_a_member"},
+            )
+        )
+    assert (shown_to_managers(garden, ada.api()), table_of(desk.get(page))) == seen
+    assert "Access denied" in desk.get(f"{EVENTS}?workspace={workspace_id}&type=access.refused")
+    join(app, outsider)
+    for shown in shown_to_managers(garden, ada.api()):
+        assert "access.refused" in shown or "Access denied" in shown
+    assert "Access denied" in table_of(desk.get(page))
 
 
 def test_roles_in_titles_are_translated(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from ..actions import Action, Actions, Row, write_audit_entries
 from ..db.transaction import AnySession, has_begun, transaction
-from ..request import Origin, current_origin
+from ..request import Origin, rejection_origin
 from ..types import Values
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class RejectionRecorder:
         if action is None:
             return
         data = {name: fields[name] for name in action.data if fields.get(name) is not None}
-        origin = current_origin()
+        origin = rejection_origin()
         if "left_out" in data:
             # One entry for many requests has no actor.
             origin = Origin("request", address=fields["address"])
