@@ -1,6 +1,7 @@
 # The service and, with another command, its worker. The image includes metrics and tracing.
-# Any Debian-based image with Python 3.11 or newer.
-ARG PYTHON=python:3.12.13-slim-trixie
+# Any Debian-based image with Python 3.11 or newer. compose.yaml describes the date.
+# 2026-09-22
+ARG PYTHON=python:3.12.15-slim-trixie
 
 FROM ${PYTHON} AS build
 WORKDIR /build

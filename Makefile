@@ -93,5 +93,5 @@ screens: ## Update the documentation's screenshots, with Chromium
 texts: ## Extract the texts for translators, update translations and show what they lack (ARGS=de adds a language)
 	$(TOOL) scripts.texts $(ARGS)
 
-release: ## Check that the translations are complete, and build dist/flask_frontdesk-….whl
+release: ## Check that the translations are complete and the images recent, and build dist/flask_frontdesk-….whl
 	$(TOOL) scripts.release

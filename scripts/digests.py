@@ -16,9 +16,12 @@ from functools import cache
 from .environment import ROOT, stop
 
 FILES = ("compose.yaml", "deploy/compose/high-availability.yaml", "Dockerfile")
-# The image of a registry has a version; the image that compose builds has none.
+_DATE = r"# (\d{4}-\d\d-\d\d)"
+# The image of a registry has a version; the image that compose builds has none. A line of a
+# Dockerfile cannot end with a comment, so the date is on the line before.
 _IMAGE = re.compile(
-    r"(?m)^(?P<before>\s*image: |ARG PYTHON=)(?P<image>[\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?$"
+    rf"(?m)^(?P<before>\s*image: |(?:{_DATE}\n)?ARG PYTHON=)"
+    rf"(?P<image>[\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{{64}})?(?P<after>(?: {_DATE})?)$"
 )
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _SECONDS = 60
@@ -37,9 +40,17 @@ def images(text: str) -> list[str]:
     return [found["image"] for found in _IMAGE.finditer(text)]
 
 
+def dates(text: str) -> dict[str, str | None]:
+    """Return the date of each image of a registry, which its comment has."""
+    return {found["image"]: found[2] or found[5] for found in _IMAGE.finditer(text)}
+
+
 def rewritten(text: str, digest_of: Callable[[str], str]) -> str:
     return _IMAGE.sub(
-        lambda found: f"{found['before']}{found['image']}@{digest_of(found['image'])}", text
+        lambda found: (
+            f"{found['before']}{found['image']}@{digest_of(found['image'])}{found['after']}"
+        ),
+        text,
     )
 
 

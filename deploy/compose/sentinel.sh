@@ -9,9 +9,11 @@ sentinel resolve-hostnames yes
 sentinel announce-hostnames yes
 sentinel announce-ip $NAME
 sentinel monitor mymaster redis1 6379 2
-sentinel auth-pass mymaster $REDIS_PASSWORD
+sentinel auth-pass mymaster $REDISCLI_AUTH
 sentinel down-after-milliseconds mymaster 1000
 sentinel failover-timeout mymaster 10000
 END
 fi
+# Clients and other sentinels need the password. A file from before has none.
+grep -q '^requirepass ' sentinel.conf || echo "requirepass $REDISCLI_AUTH" >>sentinel.conf
 exec redis-server "$PWD/sentinel.conf" --sentinel

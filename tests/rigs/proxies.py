@@ -18,6 +18,8 @@ from .servers import ROOT, bare_environment
 
 FOLDER = ROOT / "deploy" / "proxies"
 
+# The protocols, and not OpenSSL's level of security, decide which version of TLS is accepted.
+_CIPHERS = "DEFAULT:@SECLEVEL=0"
 # nginx needs its own folders and must stay in the foreground.
 _NGINX = """
 {user}
@@ -27,6 +29,7 @@ error_log stderr;
 events {{}}
 http {{
     access_log off;
+    ssl_ciphers {ciphers};
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -47,6 +50,10 @@ class Answer:
 @dataclass
 class Proxy:
     port: int
+    folder: Path
+
+    def logs(self) -> str:
+        return "".join(path.read_text() for path in self.folder.glob("*log"))
 
     def ask(
         self,
@@ -101,7 +108,7 @@ def proxy(kind: str, service: int, folder: Path, second: int | None = None) -> I
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)
     try:
         wait_for_port(port)
-        yield Proxy(port)
+        yield Proxy(port, folder)
     finally:
         process.terminate()
         process.wait(timeout=20)
@@ -135,13 +142,14 @@ def _nginx(port: int, service: int, folder: Path, second: int | None) -> list[st
         "listen 443 ": f"listen 127.0.0.1:{port} ",
         "127.0.0.1:8000": f"127.0.0.1:{service}",
         "/etc/ssl/frontdesk/": f"{folder}/",
+        "/var/log/nginx/": f"{folder}/",
     }
     if second:
         changed["# server 10.0.0.2:8000 "] = f"server 127.0.0.1:{second} "
     _write("nginx.conf", folder, changed)
     # Only the test's user can enter pytest's folders.
     user = "user root;" if os.geteuid() == 0 else ""
-    (folder / "main.conf").write_text(_NGINX.format(folder=folder, user=user))
+    (folder / "main.conf").write_text(_NGINX.format(folder=folder, user=user, ciphers=_CIPHERS))
     return ["nginx", "-p", str(folder), "-c", f"{folder}/main.conf", "-e", "stderr"]
 
 
@@ -151,6 +159,9 @@ def _haproxy(port: int, service: int, folder: Path, second: int | None) -> list[
         "bind :443 ": f"bind 127.0.0.1:{port} ",
         "127.0.0.1:8000": f"127.0.0.1:{service}",
         "/etc/haproxy/": f"{folder}/",
+        "    log /dev/log local0\n": (
+            f"    log stdout format raw local0\n    ssl-default-bind-ciphers {_CIPHERS}\n"
+        ),
     }
     if second:
         changed["# server desk2 10.0.0.2:8000 "] = f"server desk2 127.0.0.1:{second} "

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import socketserver
+import ssl
 import time
+import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -229,6 +232,36 @@ def test_header_cannot_set_script_name(front: Proxy) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_proxy_responds_unavailable_without_a_service(kind: str, tmp_path: Path) -> None:
     with proxy(kind, free_port(), tmp_path / kind) as front:
-        response = front.ask("GET", "/api/v1/health")
+        response = front.ask("GET", "/reset?token=emailed-secret")
     assert parse_problem(response)["code"] == "unavailable"
     assert response.headers["Retry-After"] == "1"
+    # The default logs of errors quote the request.
+    assert "emailed-secret" not in front.logs()
+
+
+def test_proxy_logs_the_path_of_an_emailed_link_without_its_token(front: Proxy) -> None:
+    referer = {"Referer": "https://api.example.com/reset?token=emailed-secret"}
+    assert front.ask("GET", "/reset?token=emailed-secret", headers=referer).status == 200
+    assert front.ask("GET", "/api/v1/invitation?token=emailed-secret").status != 200
+    within(10, lambda: "/reset" in front.logs() and "/api/v1/invitation" in front.logs())
+    assert "emailed-secret" not in front.logs()
+
+
+@pytest.mark.parametrize(
+    ("version", "accepted"),
+    [("TLSv1", False), ("TLSv1_1", False), ("TLSv1_2", True), ("TLSv1_3", True)],
+)
+def test_proxy_accepts_only_tls_1_2_and_1_3(front: Proxy, version: str, accepted: bool) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    # OpenSSL's default level of security has no TLS before 1.2.
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        context.minimum_version = context.maximum_version = ssl.TLSVersion[version]
+    expected = nullcontext() if accepted else pytest.raises(ssl.SSLError, match="PROTOCOL_VERSION")
+    with (
+        socket.create_connection(("127.0.0.1", front.port), timeout=10) as plain,
+        expected,
+        context.wrap_socket(plain) as encrypted,
+    ):
+        assert encrypted.version() == version.replace("_", ".")
