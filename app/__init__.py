@@ -101,6 +101,12 @@ _HOMES = {
 }
 _MODULES = ("blueprints", "testing")
 __all__ = sorted([*_HOMES, *_MODULES])
+__version__ = "0.1.0"
+
+
+def __dir__() -> list[str]:
+    """List the public names, which interactive shells offer for completion."""
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

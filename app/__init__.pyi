@@ -87,3 +87,5 @@ from .workspaces.resolvers import HeaderResolver as HeaderResolver
 from .workspaces.resolvers import PathResolver as PathResolver
 from .workspaces.schemas import WorkspaceLoginRead as WorkspaceLoginRead
 from .workspaces.settings import WorkspacesSettings as WorkspacesSettings
+
+__version__: str

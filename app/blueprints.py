@@ -31,6 +31,10 @@ _HOMES = {
 __all__ = sorted(_HOMES)
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"{__name__} has no {name}")

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,12 @@ os.environ.setdefault("SECRET_KEY", "the documentation signs nothing")
 
 project = "Frontdesk"
 author = _PROJECT["authors"][0]["name"]
-version = release = _PROJECT["version"]
+version = release = import_module("flask_frontdesk").__version__
 project_copyright = author
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
-# The README's headings and links are written for package indexes too.
 suppress_warnings = ["myst.header", "myst.domains"]
 
 myst_heading_anchors = 3

@@ -21,6 +21,8 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from app import __version__
+
 from .environment import OLDEST, ROOT, stop
 from .licences import ACCEPTED, licence
 from .pins import RUNTIME, Pin, read
@@ -80,7 +82,7 @@ def sbom() -> dict[str, Any]:
     direct, needs = _walk(everything, pins)
     _, always = _walk(about["dependencies"], pins)
     refs = {name: _purl(name, pin.version) for name, pin in pins.items()}
-    itself = _purl(about["name"], about["version"])
+    itself = _purl(about["name"], __version__)
     document = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -92,7 +94,7 @@ def sbom() -> dict[str, Any]:
                 "type": "application",
                 "bom-ref": itself,
                 "name": about["name"],
-                "version": about["version"],
+                "version": __version__,
                 "description": about["description"],
                 "licenses": [{"expression": about["license"]}],
                 "purl": itself,

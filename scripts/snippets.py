@@ -1,7 +1,8 @@
 """Copies code into the documentation from files that tests run.
 
 A fenced block with the first line `# examples/…/file.py` (and `region` after it) has the code of
-that file, or its lines between `# [region]` and `# [end]`. `make snippets` updates the blocks.
+that file, or its lines between `# [region]` and `# [end]`. In README.md the line is a comment
+above the block, because it is read as it is. `make snippets` updates the blocks.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[1]
-_BLOCK = re.compile(
-    r"^(?P<open>```\w+\n(?:#|//) (?P<file>(?:examples|tests)/\S+)(?: (?P<region>[\w-]+))?\n)"
-    r"(?P<code>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
+_SOURCE = r"(?P<file>(?:examples|tests)/\S+)(?: (?P<region>[\w-]+))?"
+_BLOCKS = tuple(
+    re.compile(rf"^(?P<open>{opening})(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+    for opening in (rf"```\w+\n(?:#|//) {_SOURCE}\n", rf"<!-- {_SOURCE} -->\n```\w+\n")
 )
 _MARK = re.compile(r"^[ ]*(?:#|//) \[[\w-]+\]\n", re.MULTILINE)
 
@@ -26,7 +27,9 @@ def pages() -> Iterator[Path]:
 
 
 def rewritten(page: str) -> str:
-    return _BLOCK.sub(lambda found: f"{found['open']}{_code(found)}```", page)
+    for block in _BLOCKS:
+        page = block.sub(lambda found: f"{found['open']}{_code(found)}```", page)
+    return page
 
 
 def _code(found: re.Match[str]) -> str:

@@ -380,7 +380,11 @@ def test_only_owners_and_admins_of_the_workspace_see_its_audit_log(
 def shown_to_managers(garden: FormClient, owner: Api) -> list[str]:
     """Return everything that shows a workspace's entries to its managers."""
     files = [download(garden, f"{ACTIVITY}.{format}").text for format in ("csv", "jsonl")]
-    return [table_of(garden.get(ACTIVITY)), *files, owner.get("/workspaces/garden/events").response.text]
+    return [
+        table_of(garden.get(ACTIVITY)),
+        *files,
+        owner.get("/workspaces/garden/events").response.text,
+    ]
 
 
 def test_workspace_does_not_record_who_was_denied_access_as_an_outsider(

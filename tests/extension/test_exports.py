@@ -42,6 +42,11 @@ def test_package_has_the_names_of_its_stub(module: Any, stub: str) -> None:
         assert getattr(module, name) is not None
 
 
+def test_shells_complete_the_public_names() -> None:
+    assert dir(app) == sorted([*vars(app)["__all__"], "__version__"])
+    assert dir(blueprints) == blueprints.__all__
+
+
 def test_modules_are_imported_on_first_use() -> None:
     code = "import sys, app; print('app.blueprints' in sys.modules, app.blueprints.auth.name)"
     assert output_of(code) == "False auth"

@@ -190,6 +190,6 @@ def test_readme_badges_state_what_the_package_declares() -> None:
 def badge(name: str) -> str:
     """Return the text of a badge that the README shows."""
     file = f"badge-{name}.svg"
-    assert f"_static/{file}" in (ROOT / "README.md").read_text()
+    assert f"docs/_static/{file}" in (ROOT / "README.md").read_text()
     [text] = re.findall(r'aria-label="(.*?)"', (ROOT / "docs" / "_static" / file).read_text())
     return str(text)

@@ -96,7 +96,7 @@ def test_commands_of_the_tutorial_work(python: str, tmp_path: Path) -> None:
 def test_quickstart_prints_what_the_pages_show(python: str, tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLES / "smallest", tmp_path / "smallest")
     steps = folder / "steps.sh"
-    steps.write_text(steps.read_text().replace("5000", str(free_port())))
+    steps.write_text(steps.read_text().replace("8000", str(free_port())))
     output = subprocess.run(
         ["sh", steps.name],
         cwd=folder,

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
+from email import message_from_bytes
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,6 +23,7 @@ from ..rigs.servers import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HOME = PROJECT["urls"]["Documentation"]
+LINK = re.compile(r"\]\(([^)]+)\)")
 # Pages with wide tables, long code or the site's own layout.
 CHECKED_PAGES = ("index", "tutorial", "mfa", "settings", "python", "kubernetes", "search")
 REDIRECT = re.compile(r'http-equiv="refresh" content="0; url=([^"]+)"')
@@ -81,14 +84,23 @@ def test_every_page_is_built(site: Path) -> None:
     assert [page for page in pages if not (site / page.with_suffix(".html")).exists()] == []
 
 
-def test_links_of_readme_and_package_lead_to_pages(site: Path) -> None:
+def test_links_of_the_package_lead_to_pages(site: Path, wheel: Path) -> None:
     """Package indexes show the README without the repository's files."""
-    readme = (ROOT / "README.md").read_text()
-    links = [*re.findall(r"\]\(([^)]+)\)", readme), *PROJECT["urls"].values()]
-    paths = [link.removeprefix(HOME) or "index.html" for link in links if link.startswith(HOME)]
-    assert len(paths) > 5
-    assert [link for link in paths if not (site / link).exists()] == []
+    with zipfile.ZipFile(wheel) as files:
+        [metadata] = [name for name in files.namelist() if name.endswith(".dist-info/METADATA")]
+        description = str(message_from_bytes(files.read(metadata)).get_payload())
+    links = [*LINK.findall(description), *PROJECT["urls"].values()]
+    assert len(links) == len(LINK.findall((ROOT / "README.md").read_text())) + len(PROJECT["urls"])
     assert [link for link in links if not link.startswith("https://")] == []
+    paths = [link.removeprefix(HOME) or "index.html" for link in links if link.startswith(HOME)]
+    assert [path for path in paths if not (site / path).exists()] == []
+
+
+def test_links_of_readme_lead_to_files() -> None:
+    links = LINK.findall((ROOT / "README.md").read_text())
+    local = [link for link in links if not link.startswith("https://")]
+    assert len(local) > 20
+    assert [link for link in local if not (ROOT / link).exists()] == []
 
 
 def test_every_page_is_in_the_navigation(site: Path) -> None:

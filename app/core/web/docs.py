@@ -1,7 +1,6 @@
 """`/openapi.json`, and Swagger UI at `/docs`, with assets from a Python package."""
 
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -11,6 +10,7 @@ import orjson
 from flask import Response, current_app, url_for
 from markupsafe import escape
 
+from ... import __version__
 from ..context import current_frontdesk
 from ..errors import NotFound, Problem
 from ..extras import missing_extra
@@ -129,18 +129,11 @@ def _document() -> Asset:
             root = current_app.config["APPLICATION_ROOT"].rstrip("/")
             server = f"{core.PUBLIC_URL or ''}{root}" or "/"
             document = make_document(
-                app._get_current_object(), core.PROJECT_NAME, _version(), server
+                app._get_current_object(), core.PROJECT_NAME, __version__, server
             )
             cached = Asset.of(orjson.dumps(document), "application/json")
             current_app.extensions["frontdesk.openapi"] = cached
         return cached
-
-
-def _version() -> str:
-    try:
-        return version("flask-frontdesk")
-    except PackageNotFoundError:
-        return "0.1.0"
 
 
 @cache
