@@ -9,6 +9,8 @@ installed. `__init__.pyi` has the same names for type checkers. The blueprints a
 from importlib import import_module
 from typing import Any
 
+from .core.process.collector import paused_collector
+
 # The module that defines each name.
 _HOMES = {
     "AccountId": "core.web.fields",
@@ -109,6 +111,7 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
+@paused_collector()
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)

@@ -6,6 +6,8 @@ Each is imported at its first use. `blueprints.pyi` has the same names for type 
 from importlib import import_module
 from typing import Any
 
+from .core.process.collector import paused_collector
+
 _HOMES = {
     "administration": "administration.routes",
     "admin_notifications": "broadcasts.routes",
@@ -35,6 +37,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
+@paused_collector()
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"{__name__} has no {name}")

@@ -25,6 +25,7 @@ from ..core.db.tables import ApplicationTables
 from ..core.db.transaction import transaction
 from ..core.errors import Problem, SetupError
 from ..core.hooks import Hooks, check_call, check_name
+from ..core.process.collector import paused_collector
 from ..core.types import AnyFunction, Values
 from ..core.web.problems import answer_problem
 from ..core.web.request_hooks import RequestHooks
@@ -80,6 +81,7 @@ class Extension(Recording, SigningIn[A]):
         # Weak references: a program that creates many applications, such as a test run, drops them.
         self._contexts: WeakSet[Context] = WeakSet()
 
+    @paused_collector()
     def init_app(
         self,
         app: Flask,

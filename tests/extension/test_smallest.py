@@ -157,3 +157,17 @@ frontdesk.eraser(lambda account, session: erased.append(account.email))
 def test_workspaces_are_used_without_their_blueprint(program: Any) -> None:
     after = f"{_SIGN_IN}\nprint(json.dumps([each['slug'] for each in answer.json['workspaces']]))"
     assert program(after, "frontdesk.use_workspaces()") == ["ada"]
+
+
+def test_start_collects_no_garbage_and_leaves_the_collector_on(program: Any) -> None:
+    count = """
+import gc, traceback
+collections = []
+gc.callbacks.append(lambda *_: collections.extend(
+    each.filename for each in traceback.extract_stack()
+    if each.name == "init_app" and each.filename.endswith("extension/frontdesk.py")
+))
+"""
+    result = "print(json.dumps([len(collections), gc.isenabled()]))"
+    assert program(result, before=count) == [0, True]
+    assert program(result, before=f"{count}\ngc.disable()") == [0, False]
