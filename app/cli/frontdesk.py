@@ -121,6 +121,7 @@ def index_search() -> None:
       flask frontdesk index-search
     """
     context = find_context()
+    metadata, model = context.metadata, context.tables.account_model
     with context.db.engine.connect() as connection:
         if connection.dialect.name == "postgresql":
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -128,9 +129,9 @@ def index_search() -> None:
             from ..core.db.postgres import statement_timeout
 
             with statement_timeout(connection, None):
-                finds_parts = create_search_indexes(connection, context.tables.account_model)
+                finds_parts = create_search_indexes(connection, metadata, model)
         else:
-            finds_parts = create_search_indexes(connection, context.tables.account_model)
+            finds_parts = create_search_indexes(connection, metadata, model)
             connection.commit()
     found = "a part" if finds_parts else "the start"
     print_text(

@@ -173,7 +173,8 @@ class Context(Services["Context"]):
         from .db.search_indexes import create_search_indexes, drop_search_indexes
 
         model = self.tables.account_model if self.owns_application else None
-        (create_search_indexes if create else drop_search_indexes)(connection, model)
+        change = create_search_indexes if create else drop_search_indexes
+        change(connection, self.metadata, model)
 
 
 def find_context() -> Context:

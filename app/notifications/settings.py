@@ -1,6 +1,11 @@
 from pydantic import Field, PositiveInt
 
+from ..core.config.removed_settings import REMOVED_SETTINGS
 from ..delivery.settings import DeliverySettings
+
+REMOVED_SETTINGS["NOTIFICATIONS__BROADCASTS"] = (
+    "Every broadcast has an inbox row for each recipient."
+)
 
 
 class NotificationsSettings(DeliverySettings):

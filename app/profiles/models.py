@@ -3,7 +3,7 @@ from datetime import date, datetime
 from sqlalchemy import JSON, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ..core.db.base import Base, Id, UtcDateTime, account_key
+from ..core.db.base import SEARCHED_NAME, Base, Id, UtcDateTime, account_key
 from ..core.types import AccountKey, JsonObject
 
 URL_LENGTH = 2048
@@ -18,8 +18,8 @@ class Profile(Base):
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     account_id: Mapped[AccountKey] = account_key(unique=True)
     # The schema for creation decides which of these are required.
-    first_name: Mapped[str | None] = mapped_column(String(100))
-    last_name: Mapped[str | None] = mapped_column(String(100))
+    first_name: Mapped[str | None] = mapped_column(String(100), info={SEARCHED_NAME: True})
+    last_name: Mapped[str | None] = mapped_column(String(100), info={SEARCHED_NAME: True})
     date_of_birth: Mapped[date | None]
     gender: Mapped[str | None] = mapped_column(String(50))
     marital_status: Mapped[str | None] = mapped_column(String(50))

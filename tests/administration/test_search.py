@@ -231,7 +231,7 @@ def test_frequent_matches_are_found_among_the_first_members(
 def test_trigram_indexes_are_created_with_the_extension(app: Flask) -> None:
     with app.app_context():
         context = current_frontdesk
-        model = context.tables.account_model
+        metadata, model = context.metadata, context.tables.account_model
         with context.db.engine.connect() as connection:
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
             definitions = text("SELECT indexname FROM pg_indexes WHERE indexname LIKE '%\\_search'")
@@ -248,9 +248,9 @@ def test_trigram_indexes_are_created_with_the_extension(app: Flask) -> None:
             assert set(connection.scalars(definitions)) == with_trigrams
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(search_indexes, "_trigram_schema", lambda _: None)
-                assert not search_indexes.create_search_indexes(connection, model)
+                assert not search_indexes.create_search_indexes(connection, metadata, model)
             assert set(connection.scalars(definitions)) == without_trigrams
-            assert search_indexes.create_search_indexes(connection, model)
+            assert search_indexes.create_search_indexes(connection, metadata, model)
             assert set(connection.scalars(definitions)) == with_trigrams
 
 
@@ -262,7 +262,7 @@ def test_extension_in_a_closed_schema_is_not_used(app: Flask) -> None:
         with context.db.engine.connect() as connection:
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
             create, run = search_indexes.create_search_indexes, connection.exec_driver_sql
-            model = context.tables.account_model
+            metadata, model = context.metadata, context.tables.account_model
             run("CREATE ROLE frontdesk_other_test")
             run("CREATE ROLE frontdesk_closed_test")
             try:
@@ -271,13 +271,13 @@ def test_extension_in_a_closed_schema_is_not_used(app: Flask) -> None:
                 run("CREATE SCHEMA closed AUTHORIZATION frontdesk_other_test")
                 run("ALTER EXTENSION pg_trgm SET SCHEMA closed")
                 run("SET ROLE frontdesk_closed_test")
-                assert not create(connection, model)
+                assert not create(connection, metadata, model)
             finally:
                 run("RESET ROLE")
                 run("ALTER EXTENSION pg_trgm SET SCHEMA public")
                 run("DROP SCHEMA IF EXISTS closed")
                 run("DROP ROLE frontdesk_closed_test, frontdesk_other_test")
-                assert create(connection, model)
+                assert create(connection, metadata, model)
 
 
 @only_on("postgresql")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -67,6 +68,37 @@ def test_imports_have_no_cycle() -> None:
         if name in others
     }
     assert cycles == {}
+
+
+def test_core_names_no_table_module_or_setting_of_a_feature() -> None:
+    core = APP / "core"
+    tables = {
+        node.value.value
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if not path.is_relative_to(core)
+        and isinstance(node, ast.Assign)
+        and ast.unparse(node.targets[0]) == "__tablename__"
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    } - {"accounts"}
+    assert "frontdesk_profiles" in tables
+    features = {
+        name.removeprefix("app.") for name in import_graph() if not name.startswith("app.core")
+    }
+    assert [
+        f"{path.relative_to(ROOT)} {node.value!r}"
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if path.is_relative_to(core)
+        and isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and (
+            any(table in node.value for table in tables)
+            or ("." in node.value and node.value.strip(".").removeprefix("app.") in features)
+            or re.fullmatch("(?!CORE)[A-Z]+__[A-Z0-9_]+", node.value)
+        )
+    ] == []
 
 
 def test_no_two_sub_packages_of_a_package_import_each_other() -> None:

@@ -6,10 +6,9 @@ setting and what took its place.
 
 from collections.abc import Iterable
 
-# By the name in the environment, such as `AUTH__LOGIN_LIMIT`: a sentence, what took its place.
-REMOVED_SETTINGS: dict[str, str] = {
-    "NOTIFICATIONS__BROADCASTS": "Every broadcast has an inbox row for each recipient."
-}
+# By the name in the environment, such as `AUTH__LOGIN_LIMIT`: a sentence, what took its place. The
+# `settings.py` of each feature adds its own.
+REMOVED_SETTINGS: dict[str, str] = {}
 
 
 def removed_fields(namespaces: Iterable[str]) -> set[str]:

@@ -56,7 +56,9 @@ def dialect_insert(dialect: Dialect) -> Any:
     return sqlite.insert if dialect.name == "sqlite" else postgresql.insert
 
 
-# Keys of a column's `info`. Columns with an account's id have the `ondelete` of the foreign key.
+# Keys of a column's `info`. The search of accounts finds the names of accounts in such columns.
+SEARCHED_NAME = "frontdesk_searched_name"
+# Columns with an account's id have the `ondelete` of the foreign key.
 ACCOUNT_KEY = "frontdesk_account"
 RECEIVER_KEY = "frontdesk_receiver"
 

@@ -60,9 +60,10 @@ def run_migrations() -> None:
             has_our_history = _has_our_history(context.script)
             is_compared = _is_compared if has_our_history else _is_in_models
             accounts = current_app.extensions["frontdesk"].accounts_in_migrations.name
+            indexes = search_index_names(metadata, accounts)
             partitions = cache(partial(_partitions, prepared))
-            options.setdefault("include_object", partial(is_compared, accounts, partitions))
-            options.setdefault("on_version_apply", partial(_explain_search_indexes, accounts))
+            options.setdefault("include_object", partial(is_compared, indexes, partitions))
+            options.setdefault("on_version_apply", partial(_explain_search_indexes, indexes))
             context.configure(
                 connection=prepared,
                 target_metadata=metadata,
@@ -132,7 +133,7 @@ def _partitions(connection: Connection) -> frozenset[str]:
 
 
 def _is_compared(
-    accounts: str,
+    search_indexes: set[str],
     partitions: Partitions,
     found: object,
     name: str | None,
@@ -144,12 +145,12 @@ def _is_compared(
     unknown = kind == "table" and reflected and model is None
     is_unused = unknown and str(name).startswith("frontdesk_")
     return not is_unused and _is_in_models(
-        accounts, partitions, found, name, kind, reflected, model
+        search_indexes, partitions, found, name, kind, reflected, model
     )
 
 
 def _is_in_models(
-    accounts: str,
+    search_indexes: set[str],
     partitions: Partitions,
     _object: object,
     name: str | None,
@@ -160,14 +161,14 @@ def _is_in_models(
     """Ignore the indexes of the search, which depend on what the database has, and partitions."""
     if kind == "table":
         return not (reflected and model is None and name in partitions())
-    return not (kind == "index" and reflected and name in search_index_names(accounts))
+    return not (kind == "index" and reflected and name in search_indexes)
 
 
-def _explain_search_indexes(accounts: str, *, ctx: Any, step: Any, **_: object) -> None:
+def _explain_search_indexes(search_indexes: set[str], *, ctx: Any, step: Any, **_: object) -> None:
     """Print what to do about the indexes that the SQL of offline mode does not have."""
     if not ctx.as_sql or step.up_revision_id != "0032_removed_features":
         return
-    names = ", ".join(sorted(search_index_names(accounts)))
+    names = ", ".join(sorted(search_indexes))
     todo = "run `flask frontdesk index-search` afterwards" if step.is_upgrade else f"drop {names}"
     ctx.impl.static_output(
         f"-- The indexes for the search depend on the database and are not in this SQL: {todo}."

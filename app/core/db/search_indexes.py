@@ -8,16 +8,15 @@ import logging
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, inspect, select, text, true
+from sqlalchemy import Column, ColumnElement, Connection, MetaData, inspect, select, text, true
 from sqlalchemy.exc import DBAPIError
 
 from ..types import AccountModel
+from .base import SEARCHED_NAME
 from .transaction import AnySession
 
 log = logging.getLogger(__name__)
 
-_PROFILES = "frontdesk_profiles"
-_PROFILE_INDEXES = ("names", "lower_first_name", "lower_last_name")
 _ACCOUNT_INDEXES = ("email", "phone", "domain")
 
 _HAS_TRIGRAM_INDEX = text(
@@ -70,14 +69,20 @@ def has_trigram_index(session: AnySession, model: AccountModel) -> bool:
     return session.scalar(_HAS_TRIGRAM_INDEX, index) is not None
 
 
-def search_index_names(accounts: str) -> set[str]:
+def search_index_names(metadata: MetaData, accounts: str) -> set[str]:
     """Return the names of all indexes that the search can have, with this table of accounts."""
-    of_profiles = {_name(_PROFILES, name) for name in _PROFILE_INDEXES}
-    return of_profiles | {_name(accounts, name) for name in _ACCOUNT_INDEXES}
+    of_names = {
+        _name(table, index)
+        for table, columns in _columns_with_names(metadata)
+        for index in ("names", *(f"lower_{column}" for column in columns))
+    }
+    return of_names | {_name(accounts, name) for name in _ACCOUNT_INDEXES}
 
 
-def create_search_indexes(connection: Connection, model: AccountModel | None) -> bool:
-    """Create the missing indexes on profiles, and on an account model's table. PostgreSQL must be
+def create_search_indexes(
+    connection: Connection, metadata: MetaData, model: AccountModel | None
+) -> bool:
+    """Create the missing indexes on names, and on an account model's table. PostgreSQL must be
     in autocommit. Return whether the indexes find parts of a text: not if the extension pg_trgm is
     missing and cannot be created.
     """
@@ -85,7 +90,7 @@ def create_search_indexes(connection: Connection, model: AccountModel | None) ->
     concurrently = "CONCURRENTLY " if is_postgresql else ""
     schema = _trigram_schema(connection) if is_postgresql else None
     run = connection.exec_driver_sql
-    for index in _indexes(connection, model, schema):
+    for index in _indexes(connection, metadata, model, schema):
         lacks_trigrams = "gin" in index.definition and schema is None
         is_invalid = {"index": index.qualified}
         if lacks_trigrams or (is_postgresql and connection.scalar(_IS_INVALID, is_invalid)):
@@ -96,8 +101,10 @@ def create_search_indexes(connection: Connection, model: AccountModel | None) ->
     return schema is not None
 
 
-def drop_search_indexes(connection: Connection, model: AccountModel | None) -> None:
-    for index in _indexes(connection, model, ""):
+def drop_search_indexes(
+    connection: Connection, metadata: MetaData, model: AccountModel | None
+) -> None:
+    for index in _indexes(connection, metadata, model, ""):
         # The migration of a downgrade is a transaction, which cannot drop an index concurrently.
         connection.exec_driver_sql(f"DROP INDEX IF EXISTS {index.qualified}")
 
@@ -119,19 +126,28 @@ def _trigram_schema(connection: Connection) -> str | None:
     return schema
 
 
+def _columns_with_names(metadata: MetaData) -> Iterator[tuple[str, list[str]]]:
+    """Yield the tables that have names of accounts, with these columns."""
+    for table in metadata.tables.values():
+        columns = [each.name for each in table.columns if SEARCHED_NAME in each.info]
+        if columns:
+            yield table.name, columns
+
+
 def _indexes(
-    connection: Connection, model: AccountModel | None, schema: str | None
+    connection: Connection, metadata: MetaData, model: AccountModel | None, schema: str | None
 ) -> Iterator[_SearchIndex]:
     """Yield the indexes. The expressions of names and domains are those of a search."""
     quote = connection.dialect.identifier_preparer.quote
     is_postgresql = connection.dialect.name == "postgresql"
     bytewise = ' COLLATE "C"' if is_postgresql else ""
     trigrams = f"{schema}.gin_trgm_ops"
-    if inspect(connection).has_table(_PROFILES):
-        both = f"USING gin (first_name {trigrams}, last_name {trigrams})"
-        yield _SearchIndex(_PROFILES, "names", both)
-        for name in ("first_name", "last_name"):
-            yield _SearchIndex(_PROFILES, f"lower_{name}", f"(lower({name}){bytewise})")
+    for table, columns in _columns_with_names(metadata):
+        if inspect(connection).has_table(table):
+            all_names = ", ".join(f"{name} {trigrams}" for name in columns)
+            yield _SearchIndex(table, "names", f"USING gin ({all_names})")
+            for name in columns:
+                yield _SearchIndex(table, f"lower_{name}", f"(lower({name}){bytewise})")
     if model is None:
         return
     table = connection.dialect.identifier_preparer.format_table(model.__table__)
