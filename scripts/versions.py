@@ -1,8 +1,8 @@
 """`make versions`: tests with the lowest versions of all dependencies on the oldest Python, and
-with the newest versions on the newest Python.
+with the newest versions on the newest Python; and CSV files in LibreOffice.
 
-For a Debian machine's root, with buildah, mmdebstrap, PostgreSQL and Redis. A Python that this
-machine does not have comes from a Debian release, in a container.
+For a Debian machine's root, with buildah, mmdebstrap, LibreOffice, PostgreSQL and Redis. A Python
+that this machine does not have comes from a Debian release, in a container.
 """
 
 from __future__ import annotations
@@ -57,18 +57,23 @@ TESTED = (
     "tests/monitoring/test_tracing.py::test_request_and_its_sql_are_one_span",
     "tests/core/test_docs_page.py::test_only_files_of_the_page_are_served",
 )
+# On this machine, with its own environment.
+IN_LIBREOFFICE = "tests/console/in_libreoffice.py"
 # A step that takes longer stops the run. CI runs other steps at the same time.
 STEP_SECONDS = 300
 FORWARDED = ("SSL_CERT_FILE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "FRONTDESK_TEST_POSTGRES")
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or ["lowest", "newest"]
+    wanted = sys.argv[1:] or ["lowest", "newest", "libreoffice"]
     with TemporaryDirectory(prefix="frontdesk-versions-") as folder:
         if "lowest" in wanted:
             lowest(Path(folder))
         if "newest" in wanted:
             newest(Path(folder))
+        if "libreoffice" in wanted:
+            machine = Machine(Path(folder) / "libreoffice")
+            machine.run(sys.executable, "-m", "pytest", "-q", "-k", "sqlite", IN_LIBREOFFICE)
 
 
 def lowest(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """`flask workspaces …`: create workspaces, and add and remove members."""
 
+import re
 from collections.abc import Callable
 
 import click
@@ -8,8 +9,8 @@ from marshmallow import Schema
 from ..core.context import service
 from ..core.web.fields import is_not_blank
 from ..core.web.request_data import schema_instance
-from ..workspaces.members import Members
-from ..workspaces.models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
+from ..workspaces.members import INVALID_STATUS, Members
+from ..workspaces.models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH, STATUS_PATTERN
 from ..workspaces.schemas import CommonWorkspaceRead, MemberRead
 from ..workspaces.service import Workspaces
 from ..workspaces.slugs import slug_error
@@ -39,6 +40,12 @@ def check_length(maximum: int) -> Callable[[click.Context, click.Parameter, str]
         return text
 
     return check
+
+
+def _check_status(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    if len(text) > STATUS_LENGTH or not re.fullmatch(STATUS_PATTERN, text):
+        raise click.BadParameter(INVALID_STATUS)
+    return text
 
 
 @group.command()
@@ -92,7 +99,7 @@ def list_workspaces() -> None:
     "--status",
     default=ACTIVE,
     show_default=True,
-    callback=check_length(STATUS_LENGTH),
+    callback=_check_status,
     help="The member's status in the workspace.",
 )
 @json_option

@@ -2,6 +2,7 @@
 JSON lines."""
 
 import csv
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from io import StringIO
@@ -16,9 +17,10 @@ from ..core.db.transaction import release
 MIMETYPE = "text/csv"
 # Spreadsheets assume another encoding without it.
 BYTE_ORDER_MARK = "\ufeff".encode()
-# The full-width signs are the same to some spreadsheets.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-_CONTROL_CHARACTERS = ("\t", "\r", "\n")
+# The places in a value where a cell would begin with a formula, a tab or a carriage return. Where
+# the list separator is a semicolon or a tab, a spreadsheet ignores the quotes of this file, and
+# also starts cells and rows within a value. The full-width signs are the same to some spreadsheets.
+_UNSAFE_STARTS = re.compile('(?:^|(?<=[,;\t\r\n]))(?=[\\s"]*[-=+@\uff1d\uff0b\uff0d\uff20]|[\t\r])')
 
 
 def release_connection() -> None:
@@ -46,7 +48,6 @@ def is_csv_name(name: str) -> bool:
 
 def csv_lines(rows: Iterable[Iterable[object]]) -> bytes:
     file = StringIO(newline="")
-    # All fields are quoted: a spreadsheet may also split fields at semicolons.
     writer = csv.writer(file, quoting=csv.QUOTE_ALL)
     writer.writerows([_field(value) for value in row] for row in rows)
     return file.getvalue().encode()
@@ -56,5 +57,4 @@ def _field(value: object) -> object:
     if value is None or isinstance(value, (int, float)):
         return value
     text = value.isoformat() if isinstance(value, datetime) else str(value)
-    is_formula = text.lstrip().startswith(_FORMULA_STARTS) or text.startswith(_CONTROL_CHARACTERS)
-    return f"'{text}" if is_formula else text
+    return _UNSAFE_STARTS.sub("'", text)

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -10,9 +11,11 @@ from ..accounts.search import MAX_CHECKED, MAX_MATCHES, AccountFinder
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
+from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
 from ..core.db.estimates import Estimate, count_rows
 from ..core.db.transaction import AnySession, lock_or_raise, transaction, unprepared
+from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
 from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
 from .errors import (
@@ -23,8 +26,14 @@ from .errors import (
     NotAMember,
     WorkspaceNotFound,
 )
-from .models import ACTIVE, OWNER, Member, Workspace
+from .models import ACTIVE, OWNER, STATUS_PATTERN, Member, Workspace
 from .ownership import Ownership
+
+INVALID_STATUS = CodedMessage(
+    "Use lowercase letters, digits, hyphens and underscores, and begin with a letter.",
+    "invalid_format",
+    expected="pattern",
+)
 
 
 class ListedMember(NamedTuple):
@@ -209,6 +218,7 @@ class Members:
     def insert(
         self, workspace_id: int, account: AccountLike, member_type: str, status: str = ACTIVE
     ) -> Member:
+        _check_status(status)
         member = Member(
             workspace_id=workspace_id,
             account_id=account.id,
@@ -252,6 +262,8 @@ class Members:
 
     def _record_change(self, member: Member, member_type: str, status: str) -> None:
         """Report a change with the former and the new type and status."""
+        if status != member.status:
+            _check_status(status)
         report_action(
             self.session,
             MEMBER_UPDATED,
@@ -276,3 +288,9 @@ class Members:
     def _listed(self, member: Member) -> ListedMember:
         account = self.accounts.by_id(member.account_id)
         return ListedMember(member, account.email if account is not None else "")
+
+
+def _check_status(status: str) -> None:
+    """Raise Invalid if a membership cannot get this status."""
+    if not re.fullmatch(STATUS_PATTERN, status):
+        raise Invalid.about("status", INVALID_STATUS)

@@ -9,6 +9,8 @@ from ..core.types import AccountKey
 ACTIVE = "active"
 NAME_LENGTH = 200
 STATUS_LENGTH = 50
+# Statuses of earlier versions can be any text.
+STATUS_PATTERN = "^[a-z][a-z0-9_-]*$"
 
 OWNER, ADMIN, MEMBER, GUEST = "owner", "admin", "member", "guest"
 MEMBER_TYPES = (OWNER, ADMIN, MEMBER, GUEST)

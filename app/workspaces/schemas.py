@@ -15,7 +15,7 @@ from ..core.web.fields import (
     Timestamp,
     response_field,
 )
-from .models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
+from .models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH, STATUS_PATTERN
 from .slugs import MAX_LENGTH, MIN_LENGTH, PATTERN, slug_error
 
 MEMBER_TYPE = NamedEnum("MemberType", MEMBER_TYPES)
@@ -147,6 +147,7 @@ class MemberCreate(RequestSchema):
         MEMBER_STATUS,
         min=1,
         max=STATUS_LENGTH,
+        pattern=STATUS_PATTERN,
         load_default=ACTIVE,
         description="Status of the new membership.",
     )
@@ -159,7 +160,11 @@ class MemberUpdate(RequestSchema):
 
     type = EnumField(MEMBER_TYPE, description="New role of the member.")
     status = EnumField(
-        MEMBER_STATUS, min=1, max=STATUS_LENGTH, description="New status of the membership."
+        MEMBER_STATUS,
+        min=1,
+        max=STATUS_LENGTH,
+        pattern=STATUS_PATTERN,
+        description="New status of the membership.",
     )
 
 

@@ -270,9 +270,14 @@ def test_download_with_an_invalid_filter_leads_to_the_page_with_the_error(desk: 
 def test_csv_contains_no_formulas(app: Flask, desk: FormClient, ada: Person) -> None:
     """A visitor chooses the user agent that an admin later opens in a spreadsheet."""
     formula = '=HYPERLINK("https://attacker.example")'
-    log_in(Api(app), ada.email, "wrong", 400, headers={"User-Agent": formula})
-    [row] = read_csv(download(desk, f"{EVENTS}.csv?type=login.failed").text)
-    assert row["user_agent"] == f"'{formula}"
+    for agent in (formula, f"x;{formula};y"):
+        log_in(Api(app), ada.email, "wrong", 400, headers={"User-Agent": agent})
+    text = download(desk, f"{EVENTS}.csv?type=login.failed").text
+    agents = [row["user_agent"] for row in read_csv(text)]
+    assert agents == [f"'{formula}", f"x;'{formula};y"]
+    for separator in ",;\t":
+        rows = csv.reader(StringIO(text.removeprefix("\ufeff")), delimiter=separator)
+        assert [cell for row in rows for cell in row if cell.startswith("=")] == []
 
 
 @for_each(
@@ -285,8 +290,15 @@ def test_csv_contains_no_formulas(app: Flask, desk: FormClient, ada: Person) -> 
         (" =1+1", "' =1+1"),
         ("\t1", "'\t1"),
         ("\uff1d1+1", "'\uff1d1+1"),
-        ('a";=1+1', 'a";=1+1'),
-        ("a, b", "a, b"),
+        ('a";=1+1', "a\";'=1+1"),
+        ("x;=1+1;y", "x;'=1+1;y"),
+        ('x;"=1+1;y', "x;'\"=1+1;y"),
+        ("x; -1;@y", "x;' -1;'@y"),
+        ("x\t+1\t\ty", "x\t'+1\t'\ty"),
+        ("x\n=1+1\r\ny", "x\n'=1+1\r\ny"),
+        ("x,=1", "x,'=1"),
+        ("x;\uff1d1", "x;'\uff1d1"),
+        ("a, b; c=d", "a, b; c=d"),
         (-1, "-1"),
         (None, ""),
     ],

@@ -78,5 +78,6 @@ def test_missing_workspace_account_or_member_is_named(
 
 def test_invalid_type_and_status_are_rejected(app: Flask, ada: Person) -> None:
     run(app, "workspaces", "add", "ada", ada.email, "--type", "king", code=2)
-    run(app, "workspaces", "add", "ada", ada.email, "--status", "x" * 51, code=2)
+    for status in ("x" * 51, "On leave", ""):
+        run(app, "workspaces", "add", "ada", ada.email, "--status", status, code=2)
     assert Api(app, token=ada.token()).get("/workspaces/ada").json["status"] == "active"

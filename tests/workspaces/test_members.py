@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from flask import Flask
+from sqlalchemy import update
 
+from app.core.context import current_frontdesk
 from app.testing.client import Answer, Api
+from app.workspaces.models import Member
 
 from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each, new_name
@@ -85,10 +89,31 @@ def test_concurrent_additions_add_one_member(team: Team, ada: Person) -> None:
         ({"email": "x", "type": "king"}, ["json:type"]),
         ({"email": "x", "type": None, "status": ""}, ["json:status", "json:type"]),
         ({"email": "x", "status": "x" * 51}, ["json:status"]),
+        ({"email": "ada@example.com", "status": "On leave"}, ["json:status"]),
+        ({"email": "ada@example.com", "status": "away\n"}, ["json:status"]),
+        ({"email": "ada@example.com", "status": "x;=1+1;y"}, ["json:status"]),
     ],
 )
-def test_invalid_body_is_a_422(team: Team, body: dict[str, Any], faults: list[str]) -> None:
+def test_invalid_body_is_a_422(
+    team: Team, ada: Person, body: dict[str, Any], faults: list[str]
+) -> None:
     assert sorted(team.owner.post(team.path, 422, json=body).faults) == faults
+
+
+def test_stored_status_of_an_earlier_version_is_shown_and_stays(
+    app: Flask, team: Team, ada: Person
+) -> None:
+    team.admit(ada)
+    with app.app_context():
+        of_ada = update(Member).where(Member.account_id == ada.id, Member.type == "member")
+        current_frontdesk.session.execute(of_ada.values(status="On leave"))
+        current_frontdesk.session.commit()
+    path = f"{team.path}/{ada.id}"
+    for body in ({"type": "guest"}, {"type": "guest", "status": "On leave"}):
+        assert team.owner.patch(path, json=body).json["status"] == "On leave"
+    for status in ("On holiday", "x;=1+1;y"):
+        assert team.owner.patch(path, 422, json={"status": status}).faults == ["json:status"]
+    assert team.owner.patch(path, json={"status": "on_leave-2"}).json["status"] == "on_leave-2"
 
 
 def test_every_active_member_lists_the_members(team: Team, person: MakePerson) -> None:
