@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Index, String, delete, func, select
+from sqlalchemy import Index, String, delete, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.clock import Clock
@@ -13,7 +13,8 @@ from ..core.context import report_action
 from ..core.data_export import DataSubject, ExportReader
 from ..core.db.base import Base, Id, UtcDateTime, account_key
 from ..core.db.transaction import AnySession, transaction
-from ..core.errors import NotFound, QuotaReached
+from ..core.errors import NotFound
+from ..core.limits import check_quota
 from ..core.types import AccountKey, AccountModel
 from .actions import ACCOUNT_NOTE_ADDED, ACCOUNT_NOTE_DELETED
 from .errors import AccountNotFound
@@ -68,9 +69,7 @@ class AccountNotes:
         with transaction(self.session) as session:
             if session.get(self.model, account_id) is None:
                 raise AccountNotFound
-            count = session.scalar(select(func.count()).select_from(AccountNote).where(about)) or 0
-            if count >= MAX_NOTES:
-                raise QuotaReached
+            check_quota(session, AccountNote, account_id, MAX_NOTES, about)
             session.add(
                 AccountNote(
                     account_id=account_id,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy import Row, delete, select, update
 
 from ..core.actions import Target
 from ..core.clock import Clock
@@ -13,9 +13,10 @@ from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
 from ..core.data_export import DataSubject, ExportReader
 from ..core.db.account_ids import IdKind
-from ..core.db.pruning import delete_in_batches, delete_rows
+from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, insert_new, transaction
-from ..core.errors import Invalid, NotFound, QuotaReached
+from ..core.errors import Invalid, NotFound
+from ..core.limits import check_quota
 from ..core.types import AccountKey, JsonObject
 from ..notifications.actions import SEGMENT_CREATED, SEGMENT_DELETED
 from ..notifications.models import TITLE_LENGTH
@@ -74,18 +75,18 @@ class SavedDrafts:
                 replaced = update(SavedDraft).where(own, SavedDraft.id == draft_id).values(values)
                 if session.scalar(replaced.returning(SavedDraft.id)) is not None:
                     return draft_id
-            count = session.scalar(select(func.count()).select_from(SavedDraft).where(own)) or 0
-            if count >= MAX_DRAFTS:
-                raise QuotaReached
+            check_quota(session, SavedDraft, account_id, MAX_DRAFTS, own)
             draft = SavedDraft(account_id=account_id, **values)
             session.add(draft)
             session.flush()
             return draft.id
 
-    def delete(self, account_id: AccountKey, draft_id: int) -> None:
+    def delete(self, account_id: AccountKey, draft_id: int) -> bool:
+        """Return whether the draft existed: of two requests at once, one deletes it."""
         own = (SavedDraft.account_id == account_id, SavedDraft.id == draft_id)
         with transaction(self.session) as session:
-            delete_rows(session, SavedDraft, *own)
+            deleted = delete(SavedDraft).where(*own).returning(SavedDraft.id)
+            return session.scalar(deleted) is not None
 
     def prune(self) -> int:
         """Delete the drafts that have not changed for the configured number of days."""
@@ -122,8 +123,7 @@ class Segments:
     def save(self, name: str, audience: Audience) -> None:
         """Save an audience under a new name; raise Invalid for a name that another segment has."""
         with transaction(self.session) as session:
-            if (session.scalar(select(func.count()).select_from(Segment)) or 0) >= MAX_SEGMENTS:
-                raise QuotaReached
+            check_quota(session, Segment, "", MAX_SEGMENTS)
             values = {"name": name, "audience": audience.to_json(), "created_at": self.clock.now()}
             segment = insert_new(session, Segment, **values)
             if segment is None:

@@ -1,9 +1,13 @@
-"""The rate limiter: counts requests per client in the shared state store."""
+"""The rate limiter, which counts requests per client in the shared state store; and quotas of rows,
+which the database counts."""
 
-from typing import Protocol
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, select
 
 from .config.field_types import parse_rates
-from .errors import TooManyRequests
+from .db.transaction import AnySession, lock_name
+from .errors import QuotaReached, TooManyRequests
 from .keystore import Keystore
 
 
@@ -42,3 +46,19 @@ class RateLimit:
         except TooManyRequests:
             return False
         return True
+
+
+def check_quota(
+    session: AnySession, model: Any, owner: object, most: int, *which: ColumnElement[bool]
+) -> None:
+    """Raise QuotaReached if the owner has this many rows. Until the open transaction ends, other
+    requests that add rows of this owner wait."""
+    lock_name(session, model, str(owner))
+    if has_rows(session, model, most, *which):
+        raise QuotaReached
+
+
+def has_rows(session: AnySession, model: Any, amount: int, *which: ColumnElement[bool]) -> bool:
+    """Return whether this many rows match, without counting all of them."""
+    ids = select(model.id).where(*which).order_by(model.id)
+    return session.scalar(ids.offset(amount - 1).limit(1)) is not None

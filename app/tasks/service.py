@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import and_, select
 
 from ..core.context import Context
-from ..core.db.transaction import AnySession, lock_name, lock_or_raise, transaction
-from ..core.errors import QuotaReached
-from ..core.limits import RateLimit
+from ..core.db.transaction import AnySession, lock_or_raise, transaction
+from ..core.limits import RateLimit, check_quota, has_rows
 from ..core.request import rate_limit_network
 from ..core.types import JsonObject, Values
 from ..core.web.operation import PathVariable, RequestHeader
@@ -65,16 +64,9 @@ class Tasks:
 
     def _check_limit(self, owner: str) -> None:
         safe = self.owner_limit - LOCKING_DISTANCE
-        if safe > 0 and not self._has(owner, safe):
+        if safe > 0 and not has_rows(self.session, Task, safe, Task.owner == owner):
             return
-        lock_name(self.session, Task, owner)
-        if self._has(owner, self.owner_limit):
-            raise QuotaReached
-
-    def _has(self, owner: str, amount: int) -> bool:
-        """Return whether the owner has this many tasks, without counting all of them."""
-        ids = select(Task.id).where(Task.owner == owner).order_by(Task.id)
-        return self.session.scalar(ids.offset(amount - 1).limit(1)) is not None
+        check_quota(self.session, Task, owner, self.owner_limit, Task.owner == owner)
 
     def _lock(self, owner: str, task_id: int) -> Task:
         """Lock the owner's task until the commit and return it as stored."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import pytest
@@ -25,6 +25,7 @@ from app.testing.clock import SteppingClock
 from app.testing.people import Person
 
 from ..conftest import MakePerson
+from ..rigs.racing import run_concurrently
 from .page_reader import PageReader, error_of, hidden_fields, notice_of, visible_text
 
 PATH = "/admin/broadcasts"
@@ -91,6 +92,35 @@ def test_draft_keeps_everything_until_it_is_sent(
     send(admin, check(admin, audience="everyone", draft=draft))
     assert drafts(app) == []
     admin.get(path, 404)
+
+
+def test_draft_in_two_tabs_is_sent_once(
+    admin: PageReader, root: PageReader, boss: Person, app: Flask
+) -> None:
+    def open_tabs() -> list[tuple[PageReader, dict[str, str]]]:
+        admin.send(f"{PATH}/drafts", **DRAFT)
+        draft = admin.here.rpartition("/")[2]
+        tabs = [PageReader(app, boss) for _ in range(2)]
+        pages = [check(tab, audience="everyone", draft=draft) for tab in tabs]
+        forms = [{**hidden_fields(page, PATH), "data.channels": "email"} for page in pages]
+        return list(zip(tabs, forms, strict=True))
+
+    def sent() -> int:
+        return len(boss.api().get("/notifications/").json)
+
+    first, second = open_tabs()
+    assert first[1]["counted"] != second[1]["counted"]
+    first[0].post(PATH, data=first[1])
+    notice = notice_of(second[0].send(PATH, **second[1]))
+    assert notice == "This draft has already been sent or deleted."
+    assert (sent(), drafts(app)) == (1, [])
+
+    def send_tab(tab: PageReader, form: dict[str, str]) -> Callable[[], int]:
+        return lambda: tab.post(PATH, data=form).headers["Location"] == PATH
+
+    for rounds in range(1, 4):
+        assert run_concurrently(*(send_tab(*tab) for tab in open_tabs())) == [False, True]
+        assert (sent(), drafts(app)) == (1 + rounds, [])
 
 
 def test_saved_draft_replaces_no_other_draft(

@@ -123,14 +123,19 @@ def send_broadcast(call_api: ApiCall) -> Response:
     draft.check_fields()
     audience = draft.audience.resolve().audience
     with transaction(current_frontdesk.session) as session:
+        # A draft can be open in two tabs, whose pages have different counts.
+        is_gone = draft.draft_id and not service(SavedDrafts).delete(
+            caller().account.id, int(draft.draft_id)
+        )
+        if is_gone:
+            text = _("This draft has already been sent or deleted.")
+            return redirect_to(".broadcasts_page", text, kind="info")
         if not count.use_up(session):
             text = _("This broadcast has already been sent.")
             return redirect_to(".broadcasts_page", text, kind="info")
         sent: SentItem = call_api(
             json={"data": draft.data}, query={}, audience=audience, is_personal=draft.is_personal
         )
-        if draft.draft_id:
-            service(SavedDrafts).delete(caller().account.id, int(draft.draft_id))
     text = _n(
         "The broadcast is being sent to one account.",
         "The broadcast is being sent to {n} accounts.",
