@@ -72,7 +72,7 @@ LOGIN_SUCCEEDED = Action(
     log_event="sign_in",
 )
 LOGIN_CHALLENGED = Action(
-    "login.challenged", "Second factor requested at sign-in", {"proofs": "the credentials so far"}
+    "login.challenged", "MFA requested at sign-in", {"proofs": "the credentials so far"}
 )
 LOGIN_CODE_REQUESTED = Action(
     "login.code_requested", "Sign-in code requested by email", log_event="login_code_request"
