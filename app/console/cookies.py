@@ -4,13 +4,15 @@ import re
 import secrets
 from dataclasses import dataclass
 
-from flask import Response, request
+from flask import Response, after_this_request, request
 
 from ..auth.sessions.cookies import is_plain
 from ..core.context import current_frontdesk
 
 # A form that was sent after its session had ended (kept_forms.py).
 KEPT_FORM = "fd-kept"
+# The value if the form could not be kept.
+LOST = "lost"
 
 
 def cookie_name(name: str) -> str:
@@ -41,6 +43,19 @@ def set_cookie(
 
 def delete_cookie(response: Response, name: str) -> None:
     set_cookie(response, name, "", 0)
+
+
+def take_lost_note() -> bool:
+    """Return whether a form of this browser was lost, once: the page then says so."""
+    is_lost = read_cookie(KEPT_FORM) == LOST
+    if is_lost:
+        after_this_request(delete_kept_form)
+    return is_lost
+
+
+def delete_kept_form(response: Response) -> Response:
+    delete_cookie(response, KEPT_FORM)
+    return response
 
 
 _KEY = re.compile(r"[\w-]{43}", re.ASCII)

@@ -2,10 +2,9 @@
 and of a form that needs a re-authentication.
 
 The fields are in the shared state store. Only the account of the ended session gets them back.
-Files, passwords, codes and tokens are never stored.
+Only named fields are stored: those below, and those that a page of the application names.
 """
 
-import re
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -21,7 +20,9 @@ from ..core.db.account_ids import serialize_id
 from ..core.keystore import KeystoreUnavailable
 from ..core.request import unwrap_request
 from ..core.web.paging import own_path
-from .cookies import KEPT_FORM, BrowserEntry, delete_cookie, read_cookie, set_cookie
+from ..extension.console_pages import HostConsole
+from ..profiles.models import WRITABLE
+from .cookies import KEPT_FORM, LOST, BrowserEntry, delete_kept_form, read_cookie, set_cookie
 from .forms import endpoint_name, sent_path, show_kept_form
 from .links import has_page, is_fragment_request
 from .pages import is_signed_in
@@ -29,17 +30,21 @@ from .pages import is_signed_in
 SECONDS = 30 * 60
 _FORM = BrowserEntry(KEPT_FORM, "kept-form")
 # What the sign-in page says, instead of a key.
-KEPT, LOST, SIGNED_OUT = "kept", "lost", "signed-out"
+KEPT, SIGNED_OUT = "kept", "signed-out"
 _MARK_SECONDS = 60
 # Of the stored fields, and of the request.
 MAX_SIZE = 64 * 1024
 MAX_BODY = 3 * MAX_SIZE
 # Forms of one account within `SECONDS`: the state store cannot be filled with them.
 MAX_FORMS = 20
-_SECRETS = re.compile(
-    r"passw|secret|token|otp|pin$|(?<!postal_)code|credential|csrf|key|login_id|counted"
-    r"|^(uri|invitation)$",
-    re.IGNORECASE,
+# The stored fields of the console's own forms: nothing that is secret.
+_OWN_FIELDS = WRITABLE | frozenset(
+    (
+        *("account", "account_receiver_ids", "audience", "draft", "email", "emails", "language"),
+        *("data.channels", "data.message", "data.title", "length", "list", "locale", "message"),
+        *("name", "phone", "role", "search", "segment", "slug", "status", "suspended_reason"),
+        *("suspended_until", "text", "time_zone", "type", "way", "workspace"),
+    )
 )
 
 
@@ -56,18 +61,15 @@ class KeptForm(NamedTuple):
 
 
 def keep_form(response: Response, page: str) -> Response:
-    """Keep the form of this request while the user re-authenticates, if it can be kept."""
-    if fields := _fields():
-        _store(response, fields, page, after_sign_out=False)
+    """Keep the form of this request while the user re-authenticates."""
+    _keep(response, page, after_sign_out=False)
     return response
 
 
 def note_sign_out(response: Response, page: str) -> Response:
     """Keep the form of this request, and set the cookie for what the sign-in page says."""
-    fields = _fields()
-    if fields is None or (fields and not _store(response, fields, page, after_sign_out=True)):
-        set_cookie(response, KEPT_FORM, LOST, _MARK_SECONDS)
-    elif not fields and service(CookieSessions).is_sent(request) and not read_cookie(KEPT_FORM):
+    has_changes = _keep(response, page, after_sign_out=True)
+    if not has_changes and service(CookieSessions).is_sent(request) and not read_cookie(KEPT_FORM):
         set_cookie(response, KEPT_FORM, SIGNED_OUT, _MARK_SECONDS)
     return response
 
@@ -84,10 +86,8 @@ def sign_out_note() -> str:
 
 
 def delete_mark(response: Response) -> Response:
-    """Delete the cookie after the sign-in page, unless it has the key of a form."""
-    if read_cookie(KEPT_FORM) in (LOST, SIGNED_OUT):
-        delete_cookie(response, KEPT_FORM)
-    return response
+    """Delete the cookie after the sign-in page, unless the next page needs it."""
+    return delete_kept_form(response) if read_cookie(KEPT_FORM) == SIGNED_OUT else response
 
 
 def restore_form() -> None:
@@ -102,7 +102,7 @@ def restore_form() -> None:
         is_own = kept.account == serialize_id(caller().account.id)
         if is_own and kept.page != own_path():
             return
-        after_this_request(_delete_cookie)
+        after_this_request(delete_kept_form)
         # Of two pages at once, one gets the form.
         if _FORM.take() is not None and is_own:
             _show(kept)
@@ -117,25 +117,37 @@ def _show(kept: KeptForm) -> None:
     show_kept_form(kept.endpoint, kept.path, after_sign_out=kept.after_sign_out)
 
 
+def _keep(response: Response, page: str, *, after_sign_out: bool) -> bool:
+    """Store the form of this request, or note that it is lost; return False if it has no input."""
+    fields = _fields()
+    if fields is None or (fields and not _store(response, fields, page, after_sign_out)):
+        set_cookie(response, KEPT_FORM, LOST, SECONDS)
+    return fields != []
+
+
 def _fields() -> list[tuple[str, str]] | None:
-    """Return the fields that may be stored, or None if the request has too much or only files."""
+    """Return the fields that are stored, or None if the request has too much, or only others."""
     if request.method != "POST" or is_fragment_request():
         return []
     if (request.content_length or 0) > MAX_BODY:
         return None
     try:
-        sent = request.form.items(multi=True)
+        sent = [*request.form.items(multi=True)]
         has_files = any(file.filename for file in request.files.values())
     except HTTPException:
         return None
-    fields = [(name, value) for name, value in sent if not _SECRETS.search(name)]
+    pages, name = service(HostConsole).pages, endpoint_name(request.endpoint or "")
+    named = next((page.keep for page in pages if page.name == name), None)
+    fields = [each for each in sent if each[0] in (_OWN_FIELDS if named is None else named)]
     if any(value.strip() for _, value in fields):
         return fields
-    return None if has_files else []
+    # Many of the console's own forms are only a button.
+    is_lost = has_files or (named is not None and any(value.strip() for _, value in sent))
+    return None if is_lost else []
 
 
 def _store(
-    response: Response, fields: list[tuple[str, str]], page: str, *, after_sign_out: bool
+    response: Response, fields: list[tuple[str, str]], page: str, after_sign_out: bool
 ) -> bool:
     """Store the form; return False if it cannot be kept."""
     path = page.partition("?")[0]
@@ -155,8 +167,3 @@ def _store(
     except KeystoreUnavailable:
         return False
     return True
-
-
-def _delete_cookie(response: Response) -> Response:
-    delete_cookie(response, KEPT_FORM)
-    return response

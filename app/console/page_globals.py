@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ..auth.caller import known_caller
 from ..core.translations import DAY, MONTHS
 from .assets import version
-from .cookies import theme, theme_cookie
+from .cookies import take_lost_note, theme, theme_cookie
 from .forms import form_state, kept_form
 from .links import link_to
 from .people import picture_path, workspace_logo
@@ -129,6 +129,7 @@ GLOBALS = {
     "chosen_theme": theme,
     "form_state": form_state,
     "kept_form": kept_form,
+    "take_lost_note": take_lost_note,
     "direction": direction,
     "language": tag,
     "percent": percent,

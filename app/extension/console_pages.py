@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -31,6 +31,8 @@ class HostPage:
     icon: str
     section: str
     roles: tuple[str, ...]
+    # The fields of its form that are stored if the session has ended.
+    keep: frozenset[str] = frozenset()
 
 
 class PageRenderer(NamedTuple):
@@ -55,12 +57,15 @@ class HostConsole:
         section: str = "",
         roles: Sequence[str] = (),
         methods: Sequence[str] = ("GET",),
+        keep: Collection[str] = (),
     ) -> Callable[[V], V]:
         """Add a page at a path below the console's path; the default is `/NAME`.
 
         With a `title` the page is in the navigation, under the heading `section`, for accounts
         with one of these `roles` or for all. Templates link to it as `url(".NAME")`. An
-        authorization decorator below this one declares who may open the page.
+        authorization decorator below this one declares who may open the page. `keep` names the
+        form's fields that are stored for 30 minutes if the form is sent after the session ended;
+        never name a secret.
 
         Raises:
             SetupError: The name is invalid, or the view has no authorization decorator.
@@ -77,7 +82,7 @@ class HostConsole:
                 )
             operation(view).hidden = True
             address = path or f"/{name}"
-            where = title, icon, section, tuple(roles)
+            where = title, icon, section, tuple(roles), frozenset(keep)
             self.pages.append(HostPage(name, address, view, tuple(methods), *where))
             return view
 

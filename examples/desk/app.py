@@ -6,7 +6,7 @@ import os
 from datetime import UTC, datetime
 
 import flask_frontdesk
-from flask import Flask, Response, redirect, url_for
+from flask import Flask, Response, redirect, request, url_for
 from flask_frontdesk import active_account_required, blueprints, roles_required
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import ForeignKey, select
@@ -46,6 +46,15 @@ def orders() -> Response:
     own = select(Order).where(Order.account_id == frontdesk.current_account.id)
     found = db.session.scalars(own.order_by(Order.id.desc()).limit(50)).all()
     return frontdesk.console.render("orders.html", orders=found)
+
+
+@frontdesk.console.page("order", "/orders/new", methods=["POST"], keep=["article"])
+@active_account_required
+def order() -> Response:
+    with frontdesk.transaction() as session:
+        article = request.form["article"].strip()[:200]
+        session.add(Order(account_id=frontdesk.current_account.id, article=article))
+    return redirect(url_for(".orders"), 303)
 
 
 @frontdesk.console.page(

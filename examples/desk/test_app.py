@@ -48,6 +48,29 @@ def test_customer_sees_own_orders(app: Flask, frontdesk: Kit, signed_in: SignedI
     assert "A kettle" not in signed_in(bob).get("/desk/orders").text
 
 
+def test_order_comes_back_after_the_session_has_ended(
+    app: Flask, frontdesk: Kit, signed_in: SignedIn
+) -> None:
+    ada = frontdesk.account("ada")
+    desk = signed_in(ada)
+    form = {"article": "A kettle"}
+    page = {**OWN, "Referer": "http://localhost/desk/orders"}
+    assert (
+        "A kettle"
+        in desk.post("/desk/orders/new", data=form, headers=OWN, follow_redirects=True).text
+    )
+    other_browser = signed_in(ada)
+    assert other_browser.post("/desk/security/sessions", headers=OWN).status_code == 303
+    form["article"] = "A teapot"
+    ended = desk.post("/desk/orders/new", data=form, headers=page)
+    assert ended.headers["Location"] == "/desk/sign-in?next=/desk/orders"
+    sign_in = {"email": ada.email, "password": PASSWORD}
+    assert desk.post("/desk/sign-in", data=sign_in, headers=OWN).status_code == 303
+    orders = desk.get("/desk/orders").text
+    assert 'value="A teapot"' in orders
+    assert "You were signed out before your changes were saved." in orders
+
+
 def test_admin_marks_an_order_as_sent_and_the_customer_is_notified(
     app: Flask, frontdesk: Kit, signed_in: SignedIn
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from app import (
 )
 from app.accounts.account import Account
 from app.accounts.service import Accounts
-from app.core.context import service
+from app.core.context import current_frontdesk, service
+from app.core.db.transaction import transaction
 from app.testing.people import PASSWORD
 
 from ..rigs.hosts import HostSettings, plain_app
@@ -31,6 +33,9 @@ TEMPLATES = {
 {% block title %}Billing{% endblock %}
 {% block content %}{% for bill in bills %}<p>{{ bill }}</p>{% endfor %}
 <a href="{{ url(".dashboard") }}">Back</a>{% endblock %}""",
+    "shop.html": """{% extends "console/desk.html" %}
+{% block content %}{% call(f) ui.form(".order") %}{{ ui.field(f, "title", "Title") }}
+{{ ui.field(f, "card_number", "Card number") }}{% endcall %}{% endblock %}""",
     "console/visitor/sign_in.html": """{% extends "ours/console/visitor/sign_in.html" %}
 {% block lead %}<p>Welcome to the Shop.</p>{% endblock %}""",
 }
@@ -129,6 +134,48 @@ def test_cross_site_forms_are_rejected(host: Flask) -> None:
     client = signed_in(host, "ada")
     assert client.post("/desk/pay", headers=OWN).text == "paid"
     assert client.post("/desk/pay", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+
+
+@pytest.mark.parametrize("keep", [(), ("title", "size")])
+def test_only_named_fields_of_a_form_are_kept_for_the_next_sign_in(
+    frontdesk: Frontdesk, make: Made, keep: tuple[str, ...]
+) -> None:
+    @frontdesk.console.page("shop")
+    @active_account_required
+    def shop() -> Response:
+        return frontdesk.console.render("shop.html")
+
+    @frontdesk.console.page("order", methods=["POST"], keep=keep)
+    @active_account_required
+    def order() -> str:
+        return "ordered"
+
+    host = make()
+    client = signed_in(host, "ada")
+    with host.app_context():
+        keystore = current_frontdesk.keystore
+        accounts = service(Accounts)
+        with transaction(accounts.session):
+            accounts.get("ada@example.com").tokens_valid_from = datetime.now(UTC) + timedelta(1)
+    names = ("title", "card_number", "cvc", "iban", "ssn", "answer", "text")
+    form = {name: f"typed {name}" for name in names}
+    headers = {**OWN, "Referer": "http://localhost/desk/shop"}
+    ended = client.post("/desk/order", data=form, headers=headers)
+    assert ended.headers["Location"] == "/desk/sign-in?next=/desk/shop"
+    stored = [value for value in vars(keystore).values() if "typed" in str(value)]
+    assert [name for name in names if f"typed {name}" in str(stored)] == [*keep[:1]]
+    lost = "Your changes could not be kept."
+    assert (lost in client.get("/desk/sign-in").text) == (not keep)
+    with host.app_context():
+        accounts = service(Accounts)
+        with transaction(accounts.session):
+            accounts.get("ada@example.com").tokens_valid_from = None
+    sign_in = {"email": "ada@example.com", "password": PASSWORD}
+    assert client.post("/desk/sign-in", data=sign_in, headers=OWN).status_code == 303
+    page = client.get("/desk/shop").text
+    assert ('value="typed title"' in page) == bool(keep)
+    assert ("Your changes were not saved and could not be kept." in page) == (not keep)
+    assert "could not be kept" not in client.get("/desk/shop").text
 
 
 def test_errors_are_shown_as_pages(host: Flask) -> None:
