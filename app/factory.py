@@ -1,5 +1,6 @@
 """The service: an application that mounts all of Frontdesk."""
 
+import hashlib
 import logging
 import sys
 from importlib import import_module
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask
+from flask.sessions import SecureCookieSessionInterface
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy.engine import make_url
 from werkzeug.exceptions import HTTPException
@@ -209,7 +211,14 @@ def _configure(app: Flask, chosen: LoadedSettings) -> None:
         # The error handlers respond to unexpected errors in tests and debug mode too.
         TRAP_HTTP_EXCEPTIONS=False,
     )
+    app.session_interface = _Sessions()
     _configure_logging(app, chosen)
+
+
+class _Sessions(SecureCookieSessionInterface):
+    """Flask's, which signs with SHA-1 by default."""
+
+    digest_method = staticmethod(hashlib.sha256)
 
 
 def _configure_logging(app: Flask, chosen: LoadedSettings) -> None:

@@ -191,10 +191,11 @@ def _idp_sign_in(context: Context) -> IdpSignIn:
 
     @cache
     def open_provider() -> Provider:
+        from .idp.discovery import ProviderAddress
         from .idp.oidc import OpenIdProvider
 
         return OpenIdProvider(
-            auth.IDP_METADATA_URL,
+            ProviderAddress(auth.IDP_METADATA_URL, auth.IDP_ISSUER),
             auth.IDP_OAUTH_CLIENT_ID,
             reveal(auth.IDP_OAUTH_CLIENT_SECRET),
             pkce=auth.IDP_REQUIRE_SESSION,

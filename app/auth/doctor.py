@@ -24,7 +24,11 @@ def check_idp() -> Iterator[Finding]:
     try:
         service(IdpSignIn).provider.open().begin(current_frontdesk.settings.core.CLIENT_HOST)
     except ProviderUnavailable as error:
-        reason = type(error.__cause__).__name__
+        from .idp.discovery import InvalidProviderResponse  # imports a large library
+
+        cause = error.__cause__
+        is_response = isinstance(cause, InvalidProviderResponse)
+        reason = f"{cause}" if is_response else type(cause).__name__
         address = url.netloc.rpartition("@")[2]
         text = (
             f"The identity provider at {address} cannot be used: {reason}. Check that the provider"

@@ -86,6 +86,12 @@ class ComposedSettings(DeliveryVariables):
         description="URL of the identity provider's OpenID Connect discovery document. Example:"
         " `https://accounts.google.com/.well-known/openid-configuration`.",
     )
+    IDP_ISSUER: str | None = Field(
+        default=None,
+        description="Issuer that the identity provider's discovery document must name. Default:"
+        " `IDP_METADATA_URL` without `/.well-known/openid-configuration`. Required if the document"
+        " has `{tenantid}`: the issuer of your tenant, or the document's value for every tenant.",
+    )
     IDP_ALLOWED_REDIRECT_URIS: list[str] | None = Field(
         default=None,
         description="Redirect URIs that are allowed in addition to `IDP_REDIRECT_URI` and the"

@@ -35,7 +35,9 @@ def make_visitor(make_idp_app: MakeApp, person: MakePerson) -> MakeVisitor:
 @pytest.fixture
 def make_glewlwyd_visitor(make_visitor: MakeVisitor, glewlwyd: Glewlwyd) -> MakeVisitor:
     def make(**environment: str) -> Visitor:
-        visitor = make_visitor(IDP_METADATA_URL=glewlwyd.metadata_url, **environment)
+        # The default of IDP_ISSUER is the URL of the document without its well-known part.
+        provider = {"IDP_METADATA_URL": glewlwyd.metadata_url, "IDP_ISSUER": ""}
+        visitor = make_visitor(**provider, **environment)
         visitor.browser = GlewlwydBrowser(glewlwyd)
         return visitor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from collections.abc import Callable
@@ -31,11 +32,18 @@ def test_namespaced_settings_work(make_app: MakeApp, proxy: Proxy) -> None:
     app = make_app(
         AUTH__ENABLE_IDP_OAUTH="true",
         AUTH__IDP_METADATA_URL=proxy.metadata_url,
+        AUTH__IDP_ISSUER=proxy.issuer,
         AUTH__IDP_OAUTH_CLIENT_ID="frontdesk",
         AUTH__IDP_OAUTH_CLIENT_SECRET=CLIENT_SECRET,
         AUTH__IDP_REDIRECT_URI=REDIRECT_URI,
     )
     assert Visitor(Api(app)).sign_in("zoe", 400).json["code"] == "no_account"
+
+
+def test_cookie_of_a_sign_in_is_signed_with_sha_256(make_idp_app: MakeApp) -> None:
+    cookie = Api(make_idp_app()).get("/idp/login", 302).headers["Set-Cookie"].partition(";")[0]
+    signature = cookie.rpartition(".")[2]
+    assert len(base64.urlsafe_b64decode(signature + "=")) == 32
 
 
 def test_application_with_flat_settings(make_idp_host: MakeApp) -> None:
@@ -98,6 +106,31 @@ def test_doctor_checks_the_provider(make_idp_app: MakeApp, proxy: Proxy) -> None
             " ConnectionError. Check that the provider runs, and check IDP_METADATA_URL.",
         )
     ]
+
+
+def test_document_of_another_provider_is_rejected_and_named(
+    make_idp_app: MakeApp, proxy: Proxy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured = "https://accounts.example.com"
+    app = make_idp_app(IDP_ISSUER=configured)
+    answer = Api(app).get("/idp/login", 502, query_string={"redirect_uri": REDIRECT_URI})
+    assert answer.json["code"] == "provider_unavailable"
+    reason = f"is '{proxy.issuer}', and not '{configured}'."
+    assert f"{reason} If it is the issuer of your provider, set IDP_ISSUER to it" in (
+        capsys.readouterr().err
+    )
+    [(level, text)] = doctor(app)
+    assert (level, reason in text, "IDP_ISSUER" in text) == ("fault", True, True)
+    # By default, the document must name the address at which it is.
+    [(_, text)] = doctor(make_idp_app(IDP_ISSUER=""))
+    assert f"is '{proxy.issuer}', and not '{proxy.url}'." in text
+
+
+def test_trailing_slash_of_the_issuer_is_ignored(make_idp_app: MakeApp, proxy: Proxy) -> None:
+    visitor = Visitor(Api(make_idp_app(IDP_ISSUER=f"{proxy.issuer}/")))
+    assert visitor.sign_in("zoe", 400).json["code"] == "no_account"
+    for issuer in (f"{proxy.issuer}//", f"{proxy.issuer}/x", proxy.issuer[:-1]):
+        Api(make_idp_app(IDP_ISSUER=issuer)).get("/idp/login", 502)
 
 
 def test_doctor_warns_about_a_provider_without_tls(make_idp_app: MakeApp) -> None:

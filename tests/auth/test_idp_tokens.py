@@ -115,6 +115,51 @@ def test_rejection_is_logged_with_the_reason(
     assert "of another one" not in line
 
 
+ANY_TENANT = "https://login.example.com/{tenantid}/v2.0"
+OUR_TENANT = "https://login.example.com/ours/v2.0"
+
+
+@pytest.mark.parametrize(
+    ("issuer", "tenant", "status"),
+    [
+        ("", "ours", 502),
+        ("https://login.example.com", "ours", 502),
+        (OUR_TENANT, "ours", 200),
+        (OUR_TENANT, "theirs", 400),
+        (ANY_TENANT, "ours", 200),
+        (ANY_TENANT, "theirs", 200),
+    ],
+)
+def test_issuer_of_a_tenant_must_be_configured(
+    make_idp_app: Callable[..., Flask],
+    person: MakePerson,
+    proxy: Proxy,
+    issuer: str,
+    tenant: str,
+    status: int,
+) -> None:
+    app = make_idp_app(IDP_ISSUER=issuer)
+    person("ada", into=app)
+    proxy.alter_json(DISCOVERY, lambda document: document | {"issuer": ANY_TENANT})
+    named = ANY_TENANT.format(tenantid=tenant)
+    proxy.alter_id_token(with_claims(iss=named, tid=tenant))
+    visitor = Visitor(Api(app))
+    if status == 502:
+        visitor.api.get("/idp/login", status)
+        return
+    visitor.sign_in("ada", status)
+
+
+@pytest.mark.parametrize("changes", [{"tid": "theirs"}, {"tid": None}, {"iss": ANY_TENANT}])
+def test_issuer_of_a_token_must_have_its_tenant(
+    make_idp_app: Callable[..., Flask], proxy: Proxy, changes: Claims
+) -> None:
+    proxy.alter_json(DISCOVERY, lambda document: document | {"issuer": ANY_TENANT})
+    proxy.alter_id_token(with_claims(**{"iss": OUR_TENANT, "tid": "ours"} | changes))
+    visitor = Visitor(Api(make_idp_app(IDP_ISSUER=ANY_TENANT)))
+    assert visitor.sign_in("ada", 400).json["code"] == "sign_in_refused"
+
+
 def test_unpublished_key_is_rejected(visitor: Visitor, ada: Person, proxy: Proxy) -> None:
     proxy.alter_id_token(with_claims(), publish_key=False)
     assert visitor.sign_in("ada", 400).json["code"] == "sign_in_refused"

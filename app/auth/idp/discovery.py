@@ -6,7 +6,7 @@ whether to verify certificates) from the same dictionary.
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import requests
 from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
@@ -24,10 +24,18 @@ SCOPES = ["openid", "email", "profile"]
 # Signatures with a key of the provider. The document may list `none`, which Authlib would accept.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
 ALGORITHMS += ["ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+# Microsoft's documents for several tenants have it in the issuer.
+TENANT = "{tenantid}"
 
 
 class InvalidProviderResponse(Exception):
-    """The provider's response is invalid; the text says why, without quoting it."""
+    """The provider's response is invalid; the text says why, and quotes at most the issuer."""
+
+
+class ProviderAddress(NamedTuple):
+    metadata_url: str
+    # The configured issuer, or an empty string.
+    issuer: str
 
 
 @dataclass
@@ -44,9 +52,9 @@ class ProviderClient:
 
 
 def discover(
-    metadata_url: str, client_id: str, client_secret: str, *, pkce: bool
+    address: ProviderAddress, client_id: str, client_secret: str, *, pkce: bool
 ) -> ProviderClient:
-    response = requests.get(metadata_url, timeout=TIMEOUTS, allow_redirects=False)
+    response = requests.get(address.metadata_url, timeout=TIMEOUTS, allow_redirects=False)
     if response.status_code != 200:
         raise InvalidProviderResponse(
             f"the discovery document has the status {response.status_code}"
@@ -63,7 +71,7 @@ def discover(
         access_token_url=_url(metadata, "token_endpoint"),
         client_kwargs=_session_options(metadata, pkce),
         compliance_fix=detect_refusals,
-        issuer=_issuer(metadata),
+        issuer=_issuer(metadata, address),
         jwks_uri=_url(metadata, "jwks_uri"),
         userinfo_endpoint=_url(metadata, "userinfo_endpoint", optional=True),
         id_token_signing_alg_values_supported=_supported(
@@ -94,12 +102,22 @@ def _text(metadata: Any, name: str) -> str:
     return value
 
 
-def _issuer(metadata: object) -> str:
-    """Return the issuer, which is stored with each linked identity."""
+def _issuer(metadata: object, address: ProviderAddress) -> str:
+    """Return the issuer of ID tokens, which is stored with each linked identity. Another provider's
+    document is rejected."""
     value = _text(metadata, "issuer")
     if len(value) > LONGEST_ISSUER or not is_storable(value):
         raise InvalidProviderResponse("the issuer in the discovery document cannot be stored")
-    return value
+    default = "" if TENANT in value else address.metadata_url.partition("/.well-known/")[0]
+    expected = (address.issuer or default).removesuffix("/")
+    start, tenant, end = value.removesuffix("/").partition(TENANT)
+    is_tenant = tenant and expected.startswith(start) and expected.endswith(end)
+    if not is_tenant and expected != value.removesuffix("/"):
+        raise InvalidProviderResponse(
+            f"the issuer in the discovery document is {value!r}, and not {expected!r}."
+            " If it is the issuer of your provider, set IDP_ISSUER to it"
+        )
+    return f"{expected}/" if value.endswith("/") else expected
 
 
 def _url(metadata: Any, name: str, *, optional: bool = False) -> str | None:

@@ -21,7 +21,7 @@ from joserfc.jwk import KeySet
 from ...core.types import JsonObject
 from ...core.web.fields import is_storable
 from ..errors import SignInRefused
-from .discovery import InvalidProviderResponse
+from .discovery import TENANT, InvalidProviderResponse
 from .models import LONGEST_SUBJECT
 
 log = logging.getLogger(__name__)
@@ -45,6 +45,8 @@ class UnknownSignature(Exception):
 
 class _IdToken(CodeIDToken):  # type: ignore[misc]
     def validate(self, now: int | None = None, leeway: int = 0) -> None:
+        issuer = self.options["iss"]
+        issuer["value"] = issuer["value"].replace(TENANT, str(self.get("tid")))
         try:
             super().validate(now, leeway)
             subject = self["sub"]

@@ -25,7 +25,7 @@ from ...core.request import note_effect
 from ...core.types import JsonObject
 from ..errors import ProviderUnavailable, SignInRefused
 from .client_auth import CODE_ERRORS, ClientRefused, TokenEndpoint
-from .discovery import InvalidProviderResponse, ProviderClient, discover
+from .discovery import InvalidProviderResponse, ProviderAddress, ProviderClient, discover
 from .id_token import UnknownSignature, verify
 from .pending import PendingSignIn
 
@@ -52,9 +52,9 @@ T = TypeVar("T")
 
 class OpenIdProvider:
     def __init__(
-        self, metadata_url: str, client_id: str, client_secret: str, *, pkce: bool
+        self, address: ProviderAddress, client_id: str, client_secret: str, *, pkce: bool
     ) -> None:
-        self._metadata_url = metadata_url
+        self._address = address
         self._client_id = client_id
         self._client_secret = client_secret
         self._pkce = pkce
@@ -108,7 +108,7 @@ class OpenIdProvider:
         return self._known
 
     def _discover(self) -> ProviderClient:
-        return discover(self._metadata_url, self._client_id, self._client_secret, pkce=self._pkce)
+        return discover(self._address, self._client_id, self._client_secret, pkce=self._pkce)
 
     def _discovered_after(self, known: ProviderClient, error: UnknownSignature) -> ProviderClient:
         """Return new metadata. Concurrent sign-ins share one fetch."""
@@ -162,7 +162,7 @@ def _translated_errors() -> Iterator[None]:
         log.error("The identity provider does not serve this client: it refused %s", error)
         raise ProviderUnavailable from error
     except (requests.RequestException, InvalidProviderResponse) as error:
-        log.error("The identity provider cannot be used: %s: %.300s", type(error).__name__, error)
+        log.error("The identity provider cannot be used: %s: %.800s", type(error).__name__, error)
         raise ProviderUnavailable from error
     except Exception as error:
         # Any error of a parser. The text may quote the response: log the type only.

@@ -70,6 +70,11 @@ class Proxy:
         return f"http://127.0.0.1:{self._port}"
 
     @property
+    def issuer(self) -> str:
+        """The provider's, and not the address of the proxy."""
+        return self._upstream
+
+    @property
     def metadata_url(self) -> str:
         return self.url + DISCOVERY
 
