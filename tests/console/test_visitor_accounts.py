@@ -298,9 +298,11 @@ def test_new_email_address_is_confirmed_after_sign_in(
 ) -> None:
     ada.api().post("/account/email", 202, json={"email": "countess@example.com"})
     client.open(link_of(mails, "countess@example.com"))
-    [sign_in] = [link for link in client.page.links if link.startswith("/sign-in?next=")]
-    client.sign_in(ada.email, PASSWORD, sign_in)
-    assert client.path.startswith("/confirm-email?token=")
+    client.submit("/confirm-email")
+    # Logs and the history contain URLs, so the token is in none but the emailed one.
+    assert client.path == "/sign-in?next=/confirm-email"
+    client.submit("/sign-in", email=ada.email, password=PASSWORD)
+    assert client.path == "/confirm-email"
     assert "Your password" not in client.page.text
     client.submit("/confirm-email")
     assert "New email address confirmed." in client.page.text

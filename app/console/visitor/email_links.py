@@ -13,27 +13,33 @@ from ...core.web.operation import anyone, hidden
 from ...deletion import routes as deletion_api
 from ...deletion.service import Deletion
 from ..api_calls import ApiCall, console_form, report
+from ..cookies import delete_cookie, read_cookie, set_cookie
 from ..links import link_to, redirect, redirect_to
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 from .expired_links import expired_link_page, is_expired
 
+# Has the token while the user signs in, so that it is in no URL but the emailed one.
+_WAITING = "fd-email-link"
+_WAITING_SECONDS = 30 * 60
+
 
 @anyone
 @hidden
 def confirm_email_page() -> Response:
     changes = service(EmailChanges).proofs
-    if is_expired(lambda token: changes.find(token, None, None)):
+    given = _token() or read_cookie(_WAITING) or ""
+    if is_expired(lambda token: changes.find(token, None, None), given):
         text = _("The link was used, has expired, or was replaced by a newer one.")
         if is_signed_in():
             return expired_link_page(text, _("Go to your email address"), ".email_page")
         return expired_link_page(text)
-    if is_signed_in() and is_expired(lambda token: changes.find(token, None, caller().account.id)):
+    if is_signed_in() and is_expired(
+        lambda token: changes.find(token, None, caller().account.id), given
+    ):
         return render_page("visitor/other_account.html")
-    return render_page(
-        "visitor/confirm_email.html", token=_token(), asks_password=not is_signed_in()
-    )
+    return render_page("visitor/confirm_email.html", token=given, asks_password=not is_signed_in())
 
 
 @console_form(account_api.confirm_email_change, page=confirm_email_page)
@@ -43,14 +49,17 @@ def confirm_new_email(call_api: ApiCall) -> Response:
         signed_in = call_api()
     except (FreshSignInRequired, ReauthenticationRequired) as problem:
         report(problem)
-        # The page's script has removed the token from the page's own URL.
-        here = link_to(".confirm_email_page", token=_token())
-        if not is_signed_in():
-            return redirect(link_to(".sign_in_page", next=here))
-        return redirect(link_to(".confirm_page", next=here, factors="2"))
-    return redirect_signed_in(
+        here = link_to(".confirm_email_page")
+        sign_in = link_to(".sign_in_page", next=here)
+        again = link_to(".confirm_page", next=here, factors="2")
+        response = redirect(again if is_signed_in() else sign_in)
+        set_cookie(response, _WAITING, _token(), _WAITING_SECONDS)
+        return response
+    response = redirect_signed_in(
         signed_in, _("New email address confirmed. Sign in with it from now on.")
     )
+    delete_cookie(response, _WAITING)
+    return response
 
 
 @anyone

@@ -11,12 +11,12 @@ from ..pages import render_page
 from ..texts import _
 
 
-def is_expired(read: Callable[[str], object]) -> bool:
-    """Return whether `read` rejects the token of the link that the request opens.
+def is_expired(read: Callable[[str], object], token: str | None = None) -> bool:
+    """Return whether `read` rejects the token, by default that of the link that the request opens.
 
     A rejected form shows its error on the page instead.
     """
-    token = request.args.get("token", "")
+    token = request.args.get("token", "") if token is None else token
     if request.method == "POST" or not token:
         return False
     try:
