@@ -68,7 +68,7 @@ class PasswordRules:
         # Words of this service, which attackers try first.
         self._words = frozenset(map(_letters, words)) - {""}
 
-    def check(self, password: str, email: str, field: str) -> None:
+    def check_new_password(self, password: str, email: str, field: str) -> None:
         """Raise for the field of a rejected password. The check may wait for another server: the
         caller releases its database connection first."""
         if password.lower() == email.lower():

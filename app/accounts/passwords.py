@@ -108,7 +108,7 @@ class Passwords:
         from . import foreign
 
         try:
-            algorithm = foreign.read(stored)
+            algorithm = foreign.read_hash(stored)
         except foreign.UnusableHash as error:
             self._log_once(error)
             return WRONG
@@ -173,7 +173,7 @@ def check_hash(text: str) -> str:
         return "bcrypt"
     from . import foreign
 
-    return type(foreign.read(text)).__name__.lower()
+    return type(foreign.read_hash(text)).__name__.lower()
 
 
 def _cost_of(stored: str) -> int | None:

@@ -86,7 +86,7 @@ class Administration:
         status = self._check_status(status or self.accounts.active_status)
         passwords, values = self.accounts.passwords, {}
         if password is not None:
-            passwords.rules.check(password, email, "password")
+            passwords.rules.check_new_password(password, email, "password")
             # Computed before the transaction, because it is slow.
             values["password_hash"] = passwords.hash(password)
         with transaction(self.session) as session:

@@ -53,7 +53,7 @@ class PasswordChange(BasicService):
         if new == current:
             raise Invalid.about("new_password", UNCHANGED)
         release(self.session)
-        self.accounts.passwords.rules.check(new, email, "new_password")
+        self.accounts.passwords.rules.check_new_password(new, email, "new_password")
         password_hash = self.accounts.passwords.hash(new)
         with transaction(self.session) as session:
             changed = set_password(self.accounts, account_id, former, password_hash)

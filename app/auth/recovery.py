@@ -76,7 +76,7 @@ class Recovery(BasicService):
         account_id, former, email = account.id, account.password_hash, account.email
         release(self.session)
         passwords = self.accounts.passwords
-        passwords.rules.check(new_password, email, "new_password")
+        passwords.rules.check_new_password(new_password, email, "new_password")
         # The user may reset the password because another person knows it.
         if former is not None and passwords.matches(new_password, former):
             raise Invalid.about("new_password", UNCHANGED)

@@ -59,7 +59,7 @@ class RecipientLists:
     accounts: Accounts
     ids: IdKind
 
-    def check(self, text: str) -> CheckedList:
+    def check_recipients(self, text: str) -> CheckedList:
         """Return the accounts of the list's lines; raise ListTooLong."""
         lines = [*_lines(text)]
         found = self._find(lines)

@@ -65,7 +65,7 @@ class Registration(BasicService):
         """
         self.limits.count(options.ip_address)
         email = read_new_email(email)
-        self.accounts.passwords.rules.check(password, email, "password")
+        self.accounts.passwords.rules.check_new_password(password, email, "password")
         if invitation is not None:
             return self._accept_invitation(email, password, invitation, columns, options)
         if self.settings.REGISTRATION == "invited":

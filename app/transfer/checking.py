@@ -56,7 +56,7 @@ class Checks:
         self._can_mark = getattr(model, "email_unverified_since", None) is not None
         self._trusts_addresses = trusts_addresses
 
-    def check(self, account: ImportedAccount) -> CheckedAccount:
+    def check_account(self, account: ImportedAccount) -> CheckedAccount:
         """Return the checked account; raise RowError at the first error."""
         email = _email(account.email)
         unverified_since = self._unverified_since(account)

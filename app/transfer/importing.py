@@ -104,7 +104,7 @@ class Importer:
                 self.report.refuse(row.line, row.error)
                 continue
             try:
-                checked = self._checks.check(row)
+                checked = self._checks.check_account(row)
                 _refuse_repeated(seen, row, checked)
             except RowError as error:
                 self.report.refuse(row.line, error, row.email, row.id)

@@ -100,7 +100,7 @@ def test_too_expensive_hash_is_never_computed(
     for module in ("hashlib.scrypt", "hashlib.pbkdf2_hmac", "argon2.low_level.verify_secret"):
         monkeypatch.setattr(module, None)
     with pytest.raises(foreign.UnusableHash, match=bound) as refused:
-        foreign.read(expensive)
+        foreign.read_hash(expensive)
     assert refused.value.code == "hash_too_costly"
     assert not passwords().matches(PASSWORD, expensive)
 
@@ -236,7 +236,7 @@ def test_wrong_passwords_for_foreign_hashes_are_limited(app: Flask, api: Api) ->
 def test_foreign_hashes_use_the_concurrency_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
     checker, at_once, concurrent = Passwords(rounds=4, at_once=8), 0, []
-    read = foreign.read
+    read = foreign.read_hash
 
     def count_and_read(text: str) -> foreign.HashAlgorithm:
         nonlocal at_once
@@ -248,7 +248,7 @@ def test_foreign_hashes_use_the_concurrency_limit(monkeypatch: pytest.MonkeyPatc
         finally:
             at_once -= 1
 
-    monkeypatch.setattr(foreign, "read", count_and_read)
+    monkeypatch.setattr(foreign, "read_hash", count_and_read)
     with ThreadPoolExecutor(4) as threads:
         assert (
             list(threads.map(lambda _: checker.matches(PASSWORD, WERKZEUG), range(4))) == [True] * 4

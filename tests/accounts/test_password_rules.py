@@ -71,7 +71,9 @@ def test_common_passwords_can_be_allowed(make_app: MakeApp) -> None:
 def test_documented_password_is_rejected(app: Flask, password: str) -> None:
     for given in (password, password.upper()):
         with app.app_context(), pytest.raises(CommonPassword):
-            service(Accounts).passwords.rules.check(given, "ada@example.com", "password")
+            service(Accounts).passwords.rules.check_new_password(
+                given, "ada@example.com", "password"
+            )
 
 
 def test_account_with_a_documented_password_can_sign_in_and_change_it(app: Flask) -> None:
@@ -186,5 +188,5 @@ def test_padding_of_a_response_is_ignored() -> None:
 
 def test_rules_work_without_an_application() -> None:
     rules = PasswordRules(refuses_common=False)
-    rules.check(COMMON, "ada@example.com", "password")
+    rules.check_new_password(COMMON, "ada@example.com", "password")
     assert rules.warnings("short") == ["At least 8 characters are needed."]

@@ -7,7 +7,7 @@ from typing import Any
 import cbor2
 import pytest
 
-from app.auth.webauthn.plain_cbor import UnsupportedCbor, read
+from app.auth.webauthn.plain_cbor import UnsupportedCbor, read_cbor
 
 from ..rigs.hostile_cbor import HOSTILE_CBOR
 
@@ -15,7 +15,7 @@ from ..rigs.hostile_cbor import HOSTILE_CBOR
 @pytest.mark.parametrize("hostile", HOSTILE_CBOR, ids=lambda data: data[:4].hex() or "nothing")
 def test_hostile_cbor_is_rejected(hostile: bytes) -> None:
     with pytest.raises(UnsupportedCbor):
-        read(hostile)
+        read_cbor(hostile)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_hostile_cbor_is_rejected(hostile: bytes) -> None:
 )
 def test_authenticator_cbor_is_read(value: Any) -> None:
     encoded = cbor2.dumps(value)
-    assert read(encoded) == (value, len(encoded))
+    assert read_cbor(encoded) == (value, len(encoded))
     for end in range(len(encoded)):
         with pytest.raises(UnsupportedCbor):
-            read(encoded[:end])
+            read_cbor(encoded[:end])

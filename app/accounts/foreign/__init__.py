@@ -1,7 +1,7 @@
 """Password hashes from other software, so that imported users keep their passwords.
 
-`read(text)` recognizes the software by the prefix of the hash and returns the algorithm that checks
-passwords against it. Nothing of this is imported before the first such hash.
+`read_hash(text)` recognizes the software by the prefix of the hash and returns the algorithm that
+checks passwords against it. Nothing of this is imported before the first such hash.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ Reader = Callable[[str], HashAlgorithm]
 _READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("scrypt:", "pbkdf2:"), formats.read_werkzeug),
     (formats.DJANGO_PREFIXES, formats.read_django),
-    (firebase.PREFIXES, firebase.read),
+    (firebase.PREFIXES, firebase.read_firebase),
     (formats.PASSLIB_PREFIXES, formats.read_passlib),
 )
 
 __all__ = ["HashAlgorithm", "UnusableHash", "read"]
 
 
-def read(text: str) -> HashAlgorithm:
+def read_hash(text: str) -> HashAlgorithm:
     """Return the algorithm of the hash; raise UnusableHash if it cannot or must not be checked."""
     try:
         algorithm = _reader(text)(text)

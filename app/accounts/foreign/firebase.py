@@ -37,7 +37,7 @@ class FirebaseScrypt(NamedTuple):
         return compare_digest(made, self.expected)
 
 
-def read(text: str) -> HashAlgorithm:
+def read_firebase(text: str) -> HashAlgorithm:
     options, salt, expected = text.removeprefix(PREFIXES[0]).split("$")
     said = dict(option.split("=", 1) for option in options.split(","))
     missing = {"v", "n", "r", "p", "ss", "sk"} - said.keys()

@@ -16,7 +16,7 @@ class UnsupportedCbor(ValueError):
     """The input is broken, or CBOR that authenticators do not write."""
 
 
-def read(data: bytes, at: int = 0, depth: int = 0) -> tuple[Any, int]:
+def read_cbor(data: bytes, at: int = 0, depth: int = 0) -> tuple[Any, int]:
     """Return the item at a position, and the position of the next item."""
     kind, value, at = _head(data, at)
     if kind == _UINT:
@@ -32,7 +32,7 @@ def read(data: bytes, at: int = 0, depth: int = 0) -> tuple[Any, int]:
         raise UnsupportedCbor
     items = []
     for _ in range(value if kind == _ARRAY else 2 * value):
-        item, at = read(data, at, depth + 1)
+        item, at = read_cbor(data, at, depth + 1)
         items.append(item)
     if kind == _ARRAY:
         return items, at

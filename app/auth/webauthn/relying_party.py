@@ -13,7 +13,7 @@ import orjson
 from ...core.config.settings import CoreSettings
 from ..errors import PasskeyRefused
 from ..settings import AuthSettings
-from .plain_cbor import UnsupportedCbor, read
+from .plain_cbor import UnsupportedCbor, read_cbor
 
 CREATION, ASSERTION = "webauthn.create", "webauthn.get"
 # EdDSA, ES256, RS256: the requested and accepted algorithms.
@@ -181,7 +181,7 @@ def _public_key(key: bytes) -> object:
 
 def _authenticator_data(attestation: bytes) -> bytes:
     try:
-        document, end = read(attestation)
+        document, end = read_cbor(attestation)
     except UnsupportedCbor:
         raise PasskeyRefused("attestation_malformed") from None
     is_complete = isinstance(document, dict) and end == len(attestation)
@@ -200,9 +200,9 @@ def _check_cbor(authenticator_data: bytes) -> None:
     try:
         if flags & _HAS_CREDENTIAL:
             length = int.from_bytes(authenticator_data[53:55], "big")
-            _, at = read(authenticator_data, 55 + length)
+            _, at = read_cbor(authenticator_data, 55 + length)
         if flags & _HAS_EXTENSIONS:
-            _, at = read(authenticator_data, at)
+            _, at = read_cbor(authenticator_data, at)
     except UnsupportedCbor:
         raise PasskeyRefused("authenticator_data_malformed") from None
 

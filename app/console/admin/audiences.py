@@ -175,7 +175,7 @@ def recipient_lists() -> RecipientLists:
 
 def _check_list(lines: str) -> ResolvedAudience:
     try:
-        checked = recipient_lists().check(lines)
+        checked = recipient_lists().check_recipients(lines)
     except ListTooLong:
         text = _(
             "The list is too long. Enter at most {lines} lines and {size} KB.",

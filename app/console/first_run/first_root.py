@@ -59,7 +59,7 @@ class FirstRoot:
         """Create the account. Of two simultaneous requests with the link, one succeeds."""
         self.check(token)
         accounts = self.context.get(Accounts)
-        accounts.passwords.rules.check(password, fold(email), "password")
+        accounts.passwords.rules.check_new_password(password, fold(email), "password")
         keystore, key = self.context.keystore, "first-root"
         if not keystore.add(key, "making", _LOCK_SECONDS):
             raise RootExists

@@ -13,7 +13,7 @@ _BLOCKS = {
 }
 
 
-def read(html: str) -> str:
+def html_to_text(html: str) -> str:
     reader = _TextReader()
     reader.feed(html)
     reader.close()

@@ -30,9 +30,9 @@ from .brand import BrandSettings
 
 def text_of(html: str) -> str:
     # The parser is imported when the first email is rendered.
-    from .plain_text import read
+    from .plain_text import html_to_text
 
-    return read(html)
+    return html_to_text(html)
 
 
 LAYOUT = "frontdesk/mail.html"
