@@ -1,6 +1,5 @@
 """`flask workspaces …`: create workspaces, and add and remove members."""
 
-import re
 from collections.abc import Callable
 
 import click
@@ -10,7 +9,7 @@ from ..core.context import service
 from ..core.web.fields import is_not_blank
 from ..core.web.request_data import schema_instance
 from ..workspaces.members import INVALID_STATUS, Members
-from ..workspaces.models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH, STATUS_PATTERN
+from ..workspaces.models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS, STATUS_LENGTH
 from ..workspaces.schemas import CommonWorkspaceRead, MemberRead
 from ..workspaces.service import Workspaces
 from ..workspaces.slugs import slug_error
@@ -43,7 +42,7 @@ def check_length(maximum: int) -> Callable[[click.Context, click.Parameter, str]
 
 
 def _check_status(_context: click.Context, _option: click.Parameter, text: str) -> str:
-    if len(text) > STATUS_LENGTH or not re.fullmatch(STATUS_PATTERN, text):
+    if len(text) > STATUS_LENGTH or not STATUS.fullmatch(text):
         raise click.BadParameter(INVALID_STATUS)
     return text
 

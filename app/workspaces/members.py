@@ -1,4 +1,3 @@
-import re
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from .errors import (
     NotAMember,
     WorkspaceNotFound,
 )
-from .models import ACTIVE, OWNER, STATUS_PATTERN, Member, Workspace
+from .models import ACTIVE, OWNER, STATUS, Member, Workspace
 from .ownership import Ownership
 
 INVALID_STATUS = CodedMessage(
@@ -292,5 +291,5 @@ class Members:
 
 def _check_status(status: str) -> None:
     """Raise Invalid if a membership cannot get this status."""
-    if not re.fullmatch(STATUS_PATTERN, status):
+    if not STATUS.fullmatch(status):
         raise Invalid.about("status", INVALID_STATUS)

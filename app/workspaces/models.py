@@ -1,3 +1,4 @@
+import re
 from datetime import datetime
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
@@ -10,7 +11,7 @@ ACTIVE = "active"
 NAME_LENGTH = 200
 STATUS_LENGTH = 50
 # Statuses of earlier versions can be any text.
-STATUS_PATTERN = "^[a-z][a-z0-9_-]*$"
+STATUS = re.compile("^[a-z][a-z0-9_-]*$")
 
 OWNER, ADMIN, MEMBER, GUEST = "owner", "admin", "member", "guest"
 MEMBER_TYPES = (OWNER, ADMIN, MEMBER, GUEST)

@@ -15,7 +15,7 @@ from ..core.web.fields import (
     Timestamp,
     response_field,
 )
-from .models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH, STATUS_PATTERN
+from .models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS, STATUS_LENGTH
 from .slugs import MAX_LENGTH, MIN_LENGTH, PATTERN, slug_error
 
 MEMBER_TYPE = NamedEnum("MemberType", MEMBER_TYPES)
@@ -147,7 +147,7 @@ class MemberCreate(RequestSchema):
         MEMBER_STATUS,
         min=1,
         max=STATUS_LENGTH,
-        pattern=STATUS_PATTERN,
+        pattern=STATUS.pattern,
         load_default=ACTIVE,
         description="Status of the new membership.",
     )
@@ -163,7 +163,7 @@ class MemberUpdate(RequestSchema):
         MEMBER_STATUS,
         min=1,
         max=STATUS_LENGTH,
-        pattern=STATUS_PATTERN,
+        pattern=STATUS.pattern,
         description="New status of the membership.",
     )
 
