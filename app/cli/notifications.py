@@ -112,8 +112,11 @@ def _print_status() -> None:
     session, now = current_frontdesk.session, current_frontdesk.clock.now()
     counts, expansions = counts_by_channel(session), expansions_by_state(session)
     oldest = (oldest_pending(session), oldest_expansion(session))
-    waited = max(((now - since).total_seconds() for since in oldest if since), default=0.0)
-    age = f"The oldest pending delivery has waited for {waited:.0f} seconds."
+    waits = [(now - since).total_seconds() for since in oldest if since]
+    waited = max(waits, default=0.0)
+    age = "No delivery is pending."
+    if waits:
+        age = f"The oldest pending delivery has waited for {waited:.0f} seconds."
     if not prints_json():
         print_records(_rows({**counts, "large broadcasts": expansions}), COLUMNS, NO_DELIVERIES)
         click.echo(age)
