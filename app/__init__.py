@@ -41,6 +41,7 @@ _HOMES = {
     "Member": "workspaces.models",
     "NoChannels": "notifications.errors",
     "NotificationsSettings": "notifications.settings",
+    "OwnAccountUpdate": "accounts.schemas",
     "OwnSession": "auth.sessions.management",
     "Page": "core.web.fields",
     "Parts": "extension.options",

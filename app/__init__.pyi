@@ -8,6 +8,7 @@ from .accounts.errors import TooManyHashes as TooManyHashes
 from .accounts.errors import UnfitPassword as UnfitPassword
 from .accounts.models import AccountMixin as AccountMixin
 from .accounts.schemas import AccountRead as AccountRead
+from .accounts.schemas import OwnAccountUpdate as OwnAccountUpdate
 from .audit.settings import AuditSettings as AuditSettings
 from .auth.decorators import account_optional as account_optional
 from .auth.decorators import account_required as account_required

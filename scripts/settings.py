@@ -52,7 +52,7 @@ _GROUPS = {
     "CORS and HTTPS": r"CORE__(CORS|HSTS).*",
     "Web console": r"CORE__CONSOLE.*",
     "Logging, metrics and tracing": r"CORE__(LOG|METRICS|TRACING).*",
-    "Accounts and passwords": r"AUTH__(ACTIVE|BCRYPT|FOREIGN|PASSWORD_MIN|PASSWORD_WORDS"
+    "Accounts and passwords": r"AUTH__(ACTIVE|ROLES|BCRYPT|FOREIGN|PASSWORD_MIN|PASSWORD_WORDS"
     r"|COMMON|BREACHED).*",
     "Access tokens": r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT).*",
     "Rate limits of sign-in": r"AUTH__(RATE_LIMITS_ENABLED|LOGINS_AT_ONCE"

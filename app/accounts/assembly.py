@@ -1,9 +1,10 @@
 import logging
 from functools import partial
 
-from ..core.context import Context, DoctorChecks
+from ..core.context import Context, DoctorChecks, WhenServing
 from ..core.data_export import DataExporter
-from ..core.web.operation import PathVariable
+from ..core.errors import SetupError
+from ..core.web.operation import PathVariable, RouteCheck, find_unknown_roles
 from .actions import DELETED
 from .breaches import Breaches
 from .details import Details
@@ -31,8 +32,15 @@ def assemble(context: Context) -> None:
         DataExporter(export_notes),
         DoctorChecks(f"{__package__}.doctor"),
         PathVariable("account_id", "ID of the account."),
+        RouteCheck(partial(_check_roles, context)),
+        WhenServing(partial(_check_roles, context)),
     )
     context.actions.on(DELETED.name, partial(_erase, context))
+
+
+def _check_roles(context: Context) -> None:
+    if found := find_unknown_roles(context.app, context.settings.of(AccountSettings).ROLES):
+        raise SetupError(" ".join(found))
 
 
 def _erase(context: Context, account: AccountLike, _options: object) -> None:
@@ -64,4 +72,5 @@ def _accounts(context: Context) -> Accounts:
         context.contributions(Reclaimer),
         # Sessions must end when their account becomes inactive.
         revokes_tokens_of_inactive=settings.keeps_sessions,
+        roles=settings.ROLES,
     )

@@ -2,17 +2,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, transaction
-from ..core.types import JsonObject
+from ..core.types import JsonObject, Values
 from .actions import ACCOUNT_UPDATED
 from .models import AccountLike
 from .service import Accounts
-
-if TYPE_CHECKING:
-    from .schemas import OwnAccountUpdate
 
 
 @dataclass(eq=False)
@@ -35,7 +32,7 @@ class Details:
         shown: JsonObject = self._read(row)
         return shown
 
-    def change(self, account: AccountLike, given: OwnAccountUpdate.Input) -> AccountLike:
+    def change(self, account: AccountLike, given: Values) -> AccountLike:
         with transaction(self.session) as session:
             for name, value in given.items():
                 setattr(account, name, value)

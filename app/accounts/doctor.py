@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, inspect, select, text
+from sqlalchemy import Connection, func, inspect, select, text
 
 from ..core.context import current_frontdesk, service
 from ..core.db.search_indexes import has_trigram_index
 from ..core.doctor import Check, Finding
+from ..core.web.operation import find_unknown_roles
 from .models import keeps_dates
 from .passwords import DEFAULT_PASSWORD
 from .search import MAX_SCANNED
@@ -40,6 +41,24 @@ def check_administration() -> Iterator[Finding]:
             " lasts until an administrator ends it. Add the column, as in AccountMixin."
         )
         yield Finding("administration", "warning", text)
+
+
+def check_required_roles() -> Iterator[Finding]:
+    for problem in find_unknown_roles(current_frontdesk.app, service(Accounts).roles):
+        yield Finding("roles", "fault", problem)
+
+
+def check_stored_roles() -> Iterator[Finding]:
+    accounts = service(Accounts)
+    role = accounts.model.role
+    # The first condition selects the partial index of accounts with a role other than `user`.
+    stored = select(role, func.count()).where(role != "user", role.not_in(accounts.roles))
+    for name, count in accounts.session.execute(stored.group_by(role).order_by(role)):
+        text = (
+            f"Accounts with the role {name!r}, which is not in AUTH__ROLES: {count}. Add the role"
+            " to the setting, or give these accounts another role."
+        )
+        yield Finding("roles", "warning", text)
 
 
 def check_email_index() -> Iterator[Finding]:
@@ -95,7 +114,9 @@ def _indexes(connection: Connection, table: str) -> list[str]:
 CHECKS = (
     Check(check_first_password),
     Check(check_administration),
+    Check(check_required_roles),
     Check(check_superuser, "database"),
+    Check(check_stored_roles, "database"),
     Check(check_email_index, "database"),
     Check(check_search_index, "database"),
 )

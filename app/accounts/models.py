@@ -45,6 +45,8 @@ REQUIRED = ("id", *AccountLike.__annotations__)
 # Columns that an application's account model may leave out.
 _OPTIONAL_MOMENTS = ("last_login_date", "email_unverified_since", "suspended_until")
 OPTIONAL = (*_OPTIONAL_MOMENTS, "locale", "time_zone")
+# Columns that owners may set in their own accounts.
+OWNER_FIELDS = frozenset({"phone", "locale", "time_zone"})
 MOMENTS = (*_OPTIONAL_MOMENTS, "created_at", "tokens_valid_from", "logged_out_at")
 
 
@@ -72,7 +74,7 @@ class AccountMixin:
     - `email`: email address and login name, stored in lower case; unique.
     - `password_hash`: hash of the password; None for an account without a password.
     - `status`: status such as `active`; `AUTH.ACTIVE_STATUSES` lists those that can sign in.
-    - `role`: `root`, `admin` or `user`.
+    - `role`: `root`, `admin`, `user`, or a role that `AUTH.ROLES` adds.
     - `phone`: phone number for SMS.
     - `last_login_date`: time of the last sign-in; optional.
     - `suspended_until`, `suspended_reason`: end and reason of a suspension; optional.

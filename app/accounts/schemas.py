@@ -1,10 +1,12 @@
+from collections.abc import Mapping
 from functools import cache
-from typing import TypedDict
+from typing import Any, Literal, TypedDict
 
 from marshmallow import Schema, ValidationError, fields
 
 from ..core.coded_messages import CodedMessage
-from ..core.context import current_frontdesk
+from ..core.context import current_frontdesk, service
+from ..core.types import JsonObject, Values
 from ..core.web.fields import (
     AccountId,
     EnumField,
@@ -15,12 +17,17 @@ from ..core.web.fields import (
     Timestamp,
     response_field,
 )
+from ..core.web.request_data import load_body, schema_instance
 from .addresses import read_phone
 from .errors import InvalidPhone
 from .locales import LOCALE, locale_of, time_zones
-from .models import DELETING, LOCALE_LENGTH, PENDING, ROLES, STATUSES, TIME_ZONE_LENGTH
+from .models import DELETING, LOCALE_LENGTH, OWNER_FIELDS, PENDING, STATUSES, TIME_ZONE_LENGTH
+from .own_columns import required_columns, with_own_fields
+from .service import Accounts, not_a_role
 
-ROLE = NamedEnum("AccountRole", ROLES)
+# The schemas of an application that declare its own columns.
+OwnSchema = Literal["registration", "account_update"]
+ROLE = NamedEnum("AccountRole", lambda: service(Accounts).roles)
 STATUS = NamedEnum(
     "AccountStatus",
     (*STATUSES, PENDING, DELETING),
@@ -33,6 +40,11 @@ NOT_A_LANGUAGE = CodedMessage(
 NOT_A_TIME_ZONE = CodedMessage(
     "Not a time zone, such as Europe/London.", "invalid_format", expected="time_zone"
 )
+
+
+def check_role(role: str) -> None:
+    if role not in (roles := service(Accounts).roles):
+        raise ValidationError(not_a_role(roles))
 
 
 class AccountRead(Schema):
@@ -93,7 +105,8 @@ class TimeZone(Text):
 
 
 class OwnAccountUpdate(RequestSchema):
-    """The changes of an account by its owner; null removes a value."""
+    """The changes of an account by its owner; null removes a value. Subclass it to add fields,
+    which are stored in the columns of the account with the same names."""
 
     class Input(TypedDict, total=False):
         phone: str | None
@@ -125,13 +138,41 @@ class OwnAccountUpdate(RequestSchema):
 def account_update() -> type[Schema]:
     """Return the schema with the fields that the account model has."""
     model = current_frontdesk.tables.account_model
-    lacking = [name for name in ("locale", "time_zone") if getattr(model, name, None) is None]
-    return _without(tuple(lacking))
+    schema = current_frontdesk.schemas.get("account_update", OwnAccountUpdate)
+    absent = [name for name in ("locale", "time_zone") if getattr(model, name, None) is None]
+    return _without(schema, tuple(name for name in absent if name in schema._declared_fields))
 
 
 @cache
-def _without(lacking: tuple[str, ...]) -> type[Schema]:
-    if not lacking:
-        return OwnAccountUpdate
-    meta = type("Meta", (OwnAccountUpdate.Meta,), {"exclude": lacking})
-    return type("OwnAccountUpdate", (OwnAccountUpdate,), {"Meta": meta})
+def _without(schema: type[Schema], absent: tuple[str, ...]) -> type[Schema]:
+    if not absent:
+        return schema
+    meta = type("Meta", (schema.Meta,), {"exclude": absent})
+    return type(schema.__name__, (schema,), {"Meta": meta})
+
+
+class _OwnColumns(RequestSchema):
+    """The columns of an application in a command or a file."""
+
+
+def _own_schema(kind: OwnSchema) -> type[Schema]:
+    is_new = kind == "registration"
+    required = required_columns(current_frontdesk.tables.account_model) if is_new else ()
+    left_out = frozenset({"password", "invitation", *OWNER_FIELDS})
+    schema = current_frontdesk.schemas.get(kind)
+    return with_own_fields(_OwnColumns, schema, left_out, frozenset(required))
+
+
+def own_fields(kind: OwnSchema) -> Mapping[str, fields.Field[Any]]:
+    """Return the fields of the columns that an application's schema declares."""
+    declared = schema_instance(_own_schema(kind)).load_fields
+    return {name: field for name, field in declared.items() if name != "email"}
+
+
+def load_own(kind: OwnSchema, given: Values, email: str) -> JsonObject:
+    """Return the values of these columns, as the application's schema loads them.
+
+    Raises Invalid. The email address is for the schema's checks.
+    """
+    loaded: JsonObject = load_body(_own_schema(kind), {**given, "email": email})
+    return {name: value for name, value in loaded.items() if name != "email"}

@@ -2,14 +2,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, NamedTuple, cast
 
-from sqlalchemy import Column, ColumnElement, delete, or_, select, update
+from sqlalchemy import ColumnElement, delete, inspect, or_, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
 
 from ..core.clock import Clock
+from ..core.coded_messages import REQUIRED, CodedMessage
 from ..core.context import report_action
+from ..core.db.sqlstates import empty_column, refused_columns
 from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
+from ..core.errors import Invalid
 from ..core.types import AccountModel
 from .actions import (
     ACCOUNT_CREATED,
@@ -24,6 +26,7 @@ from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
 from .models import (
     PENDING,
+    ROLES,
     STATUSES,
     VERIFIED_STATE,
     AccountLike,
@@ -32,6 +35,7 @@ from .models import (
     is_over_row,
     set_suspension,
 )
+from .own_columns import columns_behind, frontdesk_names
 from .passwords import Passwords, check_password
 from .rows import AccountRows
 
@@ -82,12 +86,14 @@ class Accounts(Generic[A]):
         active_statuses: Collection[str],
         reclaimers: Sequence[Reclaimer] = (),
         revokes_tokens_of_inactive: bool = False,
+        roles: Sequence[str] = ROLES,
     ) -> None:
         self.session = session
         self.model = model
         self.passwords = passwords
         self.clock = clock
         self.active_statuses = frozenset(active_statuses)
+        self.roles = roles
         # The status of an account that its owner registered.
         self.active_status = next(iter(active_statuses))
         self.reclaimers = reclaimers
@@ -95,9 +101,7 @@ class Accounts(Generic[A]):
         self.revokes_tokens_of_inactive = revokes_tokens_of_inactive
         self.rows = AccountRows(session, model, clock, self.active_status)
         # The column names in the error of the unique index.
-        self._email_columns = {
-            each.name for each in iterate(select(model.email)) if isinstance(each, Column)
-        }
+        self._email_columns = columns_behind(model, "email")
 
     def find(self, email: str) -> A | None:
         """Find an account by its email address.
@@ -172,6 +176,11 @@ class Accounts(Generic[A]):
         """Return the statuses that an operator may set, without the pending status. Others are
         rejected: a mistyped status would lock the owner out."""
         return sorted({*STATUSES, *self.active_statuses})
+
+    def check_role(self, role: str) -> None:
+        """Raise Invalid for a role that `AUTH.ROLES` does not list."""
+        if role not in self.roles:
+            raise Invalid.about("role", not_a_role(self.roles))
 
     def is_email_verified(self, account: AccountLike) -> bool:
         return getattr(account, "email_unverified_since", None) is None
@@ -264,7 +273,7 @@ class Accounts(Generic[A]):
             email: Email address, which is stored in lower case.
             password: Password of at least 8 characters and at most 72 bytes; None for an account
                 without a password: the owner can set one with password recovery.
-            role: `user`, `admin` or `root`.
+            role: One of `AUTH.ROLES`: `user`, `admin`, `root` or a role of your own.
             status: Status of the account. For `pending`, `account-registered` is emitted when the
                 email address is verified.
             phone: Phone number with `+` and the country code.
@@ -275,6 +284,7 @@ class Accounts(Generic[A]):
 
         Raises:
             EmailTaken: Another account has the email address.
+            Invalid: The role is not one of `AUTH.ROLES`, or a required column has no value.
             InvalidEmail: The email address is malformed.
             InvalidPhone: The phone number is malformed.
             UnfitPassword: The password is too short, too long or the email address.
@@ -284,6 +294,7 @@ class Accounts(Generic[A]):
             account = frontdesk.accounts.create("ada@example.com", password, nickname="Ada")
         """
         email = read_email(email)
+        self.check_role(role)
         if password is not None:
             more["password_hash"] = self._hash(password, email)
         with transaction(self.session, may_fail=True) as session:
@@ -296,7 +307,7 @@ class Accounts(Generic[A]):
                 **more,
             )
             session.add(account)
-            self._flush_email()
+            self._flush()
             note_locked(session, account)
             after = {"role": role, "status": status}
             report_action(session, ACCOUNT_CREATED, account_id=account.id, after=after)
@@ -314,6 +325,7 @@ class Accounts(Generic[A]):
         status: str | None = None,
         phone: str | None = None,
         suspension: Suspension | None = None,
+        **own: object,
     ) -> A:
         """Change the given fields; a new email address or password revokes all tokens.
 
@@ -325,41 +337,41 @@ class Accounts(Generic[A]):
             status: New status, which replaces an earlier suspension.
             phone: New phone number; an empty string removes it.
             suspension: End and reason of a suspension, for the status `suspended`.
+            own: Values of your model's own columns.
 
         Returns:
             The account.
 
         Raises:
             EmailTaken: Another account has the email address.
+            Invalid: The role is not one of `AUTH.ROLES`.
             InvalidEmail: The email address is malformed.
             InvalidPhone: The phone number is malformed.
+            TypeError: `own` has a column of Frontdesk, or a name that the model does not have.
             UnfitPassword: The password is too short, too long or the email address.
 
         Example::
 
-            frontdesk.accounts.change(account, status="suspended")
+            frontdesk.accounts.change(account, status="suspended", nickname="Ada")
         """
         stored = cast(AccountLike, account)
+        self._check_change(role, own)
         password_hash = self._hash(password, email or stored.email) if password else None
         given = {"email": email, "password": password, "role": role, "status": status}
         if suspension is not None and suspension.until is not None:
             given["suspended_until"] = suspension.until.isoformat()
         with transaction(self.session, may_fail=True) as session:
-            self._record_change(stored, {**given, "phone": phone})
-            has_new_email = email is not None and read_email(email) != stored.email
-            if email is not None and has_new_email:
-                stored.email = read_email(email)
-                self._end_tokens(stored)
-            if password_hash is not None:
-                stored.password_hash = password_hash
-                self._end_tokens(stored)
+            self._record_change(stored, {**given, "phone": phone}, own)
+            has_new_email = self._set_credentials(stored, email, password_hash)
             if role is not None:
                 stored.role = role
             if status is not None:
                 self._set_status(stored, status, suspension or Suspension())
             if phone is not None:
                 stored.phone = read_phone(phone) if phone else None
-            self._flush_email()
+            for name, value in own.items():
+                setattr(stored, name, value)
+            self._flush()
             if has_new_email:
                 report_action(session, EMAIL_CHANGE_COMPLETED, stored)
             return account
@@ -370,9 +382,36 @@ class Accounts(Generic[A]):
         if self.revokes_tokens_of_inactive and status not in self.active_statuses:
             self._end_tokens(account)
 
-    def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
+    def _set_credentials(
+        self, account: AccountLike, email: str | None, password_hash: str | None
+    ) -> bool:
+        """Set the given ones, and return whether the email address is new."""
+        email = account.email if email is None else read_email(email)
+        is_new = email != account.email
+        if is_new or password_hash is not None:
+            # First, because it flushes: the unique index is checked with `_flush`.
+            self._end_tokens(account)
+        if is_new:
+            account.email = email
+        if password_hash is not None:
+            account.password_hash = password_hash
+        return is_new
+
+    def _check_change(self, role: str | None, own: Collection[str]) -> None:
+        if role is not None:
+            self.check_role(role)
+        allowed = {*inspect(self.model).all_orm_descriptors.keys()} - frontdesk_names(self.model)
+        if wrong := sorted(set(own) - allowed):
+            raise TypeError(
+                f"Accounts.change cannot change {', '.join(wrong)}: it takes its own arguments and"
+                f" the columns that {self.model.__name__} adds to Frontdesk's."
+            )
+
+    def _record_change(
+        self, account: AccountLike, given: Mapping[str, str | None], own: Collection[str] = ()
+    ) -> None:
         """Record the former and the new role and status, and only the names of other fields."""
-        names = [name for name, value in given.items() if value is not None]
+        names = [*(name for name, value in given.items() if value is not None), *own]
         shown = [name for name in ("role", "status") if given.get(name) is not None]
         report_action(
             self.session,
@@ -422,14 +461,22 @@ class Accounts(Generic[A]):
         check_password(password, email)
         return self.passwords.hash(password)
 
-    def _flush_email(self) -> None:
-        """Flush; raise EmailTaken if the unique index rejects the email address."""
+    def _flush(self) -> None:
+        """Flush; raise EmailTaken if the unique index rejects the email address, and Invalid for a
+        column of the application that has no value."""
         try:
             self.session.flush()
         except IntegrityError as error:
-            if any(name in str(error.orig) for name in self._email_columns):
+            table, _, column = empty_column(error).rpartition(".")
+            if table == inspect(self.model).local_table.name:
+                raise Invalid.about(column, REQUIRED) from None
+            if not table and any(name in refused_columns(error) for name in self._email_columns):
                 raise EmailTaken from None
             raise
+
+
+def not_a_role(roles: Sequence[str]) -> CodedMessage:
+    return CodedMessage(f"Must be one of: {', '.join(roles)}.", "not_one_of", choices=[*roles])
 
 
 def lock_if_password_unchanged(

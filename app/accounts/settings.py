@@ -1,9 +1,10 @@
 from typing import Literal
 
-from pydantic import Field, PositiveInt, SecretStr
+from pydantic import Field, PositiveInt, SecretStr, field_validator
 
-from ..core.config.field_types import Origin
+from ..core.config.field_types import Origin, Role
 from ..core.config.settings import Namespace
+from .models import ROLES
 
 
 class AccountSettings(Namespace):
@@ -11,6 +12,12 @@ class AccountSettings(Namespace):
 
     ACTIVE_STATUSES: list[str] = Field(
         default=["active", "online"], description="Statuses of accounts that can sign in."
+    )
+    ROLES: list[Role] = Field(
+        default=[*ROLES],
+        description="Roles that accounts can have. `root`, `admin` and `user` are always included."
+        " A role of your own has no administrative rights, and administrators manage its accounts"
+        ' like those of users. Example: `["accountant"]`.',
     )
     BCRYPT_ROUNDS: int = Field(
         default=12,
@@ -54,6 +61,11 @@ class AccountSettings(Namespace):
         description="URL of a server with the API of Have I Been Pwned (`/range/…`), such as a"
         " mirror.",
     )
+
+    @field_validator("ROLES")
+    @classmethod
+    def add_standard_roles(cls, names: list[str]) -> list[str]:
+        return list(dict.fromkeys([*ROLES, *names]))
 
     @property
     def keeps_sessions(self) -> bool:

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm.attributes import set_committed_value
 
 from ..accounts.actions import ACCOUNT_UPDATED
-from ..accounts.models import DELETING, PENDING, ROLES, SUSPENDED, AccountLike, Suspension
+from ..accounts.models import DELETING, PENDING, SUSPENDED, AccountLike, Suspension
 from ..accounts.service import Accounts
 from ..auth.actions import TOKENS_ENDED
 from ..core.context import report_action
@@ -124,7 +124,7 @@ class BulkAdministration:
         """Lock the accounts until the end of the transaction, and select those to change."""
         # One bulk change at a time, so that two of them cannot wait for each other.
         lock_name(self.session, self.accounts.model, "bulk")
-        role = self.administration.check_actor(actor, ROLES[-1])
+        role = self.administration.check_actor(actor, "user")
         return self._select(actor.id, role, ids, find_reason, locks=True)
 
     def _select(

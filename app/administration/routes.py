@@ -65,7 +65,7 @@ def list_managed_accounts(query: AccountQuery.Input) -> Slice:
 @administrators_only
 @example(json=schemas.NEW, answer=schemas.MADE)
 @raises(NotAuthorized, EmailTaken, TooManyHashes, CommonPassword, BreachedPassword)
-@takes(json=AccountCreate)
+@takes(json=schemas.account_create)
 @answers(201, AccountDetails, ready=True)
 def create_managed_account(json: AccountCreate.Input) -> Details:
     """Create an account; only root creates admins
@@ -90,7 +90,7 @@ def get_managed_account(account_id: AccountKey) -> Details:
 @administrators_only
 @example(json=schemas.SUSPEND, answer=schemas.SUSPENDED)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
-@takes(json=AccountEdit)
+@takes(json=schemas.account_edit)
 @answers(200, AccountDetails, ready=True)
 def update_managed_account(account_id: AccountKey, json: AccountEdit.Input) -> Details:
     """Update an account's role or status

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import func, select
 
-from ..accounts.models import ROLES, AccountLike
+from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.coded_messages import CodedMessage
 from ..core.db.transaction import AnySession
@@ -48,19 +48,13 @@ class SoleOwner(Conflict):
 
 ROOT = "root"
 
-# The roles that each role may create, change from and to, and delete. Root also manages roles of
-# the application.
-MANAGED_ROLES: dict[str, frozenset[str]] = {
-    ROOT: frozenset(ROLES),
-    "admin": frozenset({"user"}),
-    "user": frozenset(),
-}
-
-ADMINISTRATORS = tuple(role for role in ROLES if MANAGED_ROLES[role])
+ADMINISTRATORS = (ROOT, "admin")
 
 
 def may_manage_roles(actor: str, *roles: str) -> bool:
-    return actor == ROOT or MANAGED_ROLES.get(actor, frozenset()).issuperset(roles)
+    """Return whether a role may create, change from and to, and delete roles: root manages all, and
+    admins those without administrative rights, such as an application's."""
+    return actor == ROOT or (actor in ADMINISTRATORS and not {*ADMINISTRATORS} & {*roles})
 
 
 def check_root_remains(session: AnySession, accounts: Accounts, account: AccountLike) -> None:

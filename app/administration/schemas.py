@@ -5,11 +5,13 @@ from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from ..accounts.models import REASON_LENGTH
-from ..accounts.schemas import ROLE, STATUS, AccountRead
+from ..accounts.models import OWNER_FIELDS, REASON_LENGTH
+from ..accounts.own_columns import required_columns, with_own_fields
+from ..accounts.schemas import ROLE, STATUS, AccountRead, check_role
 from ..auth.examples import ACCOUNT
 from ..auth.schemas import NewPassword
 from ..core.coded_messages import not_together
+from ..core.context import current_frontdesk
 from ..core.web.fields import (
     EnumField,
     NamedEnum,
@@ -56,7 +58,7 @@ class AccountQuery(RequestSchema):
         description="Part of an email address, name or phone number in any case, or a complete ID.",
     )
     status = EnumField(STATUS, description="Only accounts with this status.")
-    role = EnumField(ROLE, description="Only accounts with this role.")
+    role = EnumField(ROLE, validate=check_role, description="Only accounts with this role.")
     verified = StrictBoolean(
         description="Only accounts with a verified (`true`) or an unverified (`false`)"
         " email address."
@@ -122,6 +124,7 @@ class AccountCreate(RequestSchema):
     )
     role = EnumField(
         ROLE,
+        validate=check_role,
         load_default="user",
         description="Role of the new account. Only root can create administrators.",
     )
@@ -156,7 +159,9 @@ class AccountEdit(RequestSchema):
         suspended_until: datetime | None
         suspended_reason: str | None
 
-    role = EnumField(ROLE, description="New role. Only root can appoint administrators.")
+    role = EnumField(
+        ROLE, validate=check_role, description="New role. Only root can appoint administrators."
+    )
     status = EnumField(
         STATUS, min=1, description="New status. Any status ends an earlier suspension."
     )
@@ -171,6 +176,20 @@ class AccountEdit(RequestSchema):
         strip=True,
         description="Reason for the suspension, which only administrators see.",
     )
+
+
+def account_create() -> type[Schema]:
+    """Return the schema with the fields that `Schemas(registration=…)` adds."""
+    context = current_frontdesk
+    required = frozenset(required_columns(context.tables.account_model))
+    schema = context.schemas.get("registration")
+    return with_own_fields(AccountCreate, schema, frozenset({"invitation"}), required)
+
+
+def account_edit() -> type[Schema]:
+    """Return the schema with the fields that `Schemas(account_update=…)` adds."""
+    schema = current_frontdesk.schemas.get("account_update")
+    return with_own_fields(AccountEdit, schema, OWNER_FIELDS)
 
 
 class AccountDeletionQuery(RequestSchema):

@@ -18,13 +18,14 @@ from ..auth.sign_in.sign_out import SignOut
 from ..core.coded_messages import CodedMessage
 from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_name, transaction
 from ..core.errors import Invalid
-from ..core.types import AccountKey
+from ..core.types import AccountKey, JsonObject
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
 from .rules import ROOT, OwnAccount, SoleOwner, accounts_lack, check_root_remains, may_manage_roles
 from .schemas import AccountEdit
 from .view import AccountView, Details
 
+OURS = AccountEdit._declared_fields.keys()
 UNTIL: Final = "suspended_until"
 REASON: Final = "suspended_reason"
 NOT_THE_EMAIL = CodedMessage(
@@ -79,19 +80,21 @@ class Administration:
         status: str | None,
         phone: str | None,
         invite: bool,
+        **own: object,
     ) -> Details:
+        """Create an account; `own` are the application's columns."""
         self._allow(actor.role, role)
         email = _read("email", email, read_email)
         phone = phone and _read("phone", phone, read_phone)
         status = self._check_status(status or self.accounts.active_status)
-        passwords, values = self.accounts.passwords, {}
+        passwords = self.accounts.passwords
         if password is not None:
             passwords.rules.check_new_password(password, email, "password")
             # Computed before the transaction, because it is slow.
-            values["password_hash"] = passwords.hash(password)
+            own["password_hash"] = passwords.hash(password)
         with transaction(self.session) as session:
             account = self.accounts.create(
-                email, None, role=role, status=status, phone=phone, **values
+                email, None, role=role, status=status, phone=phone, **own
             )
             if invite:
                 after_commit(session, lambda: self.recovery.invite(account))
@@ -100,9 +103,12 @@ class Administration:
     def change(
         self, actor: AccountLike, account_id: AccountKey, changes: AccountEdit.Input
     ) -> Details:
-        """Change an account's role, status and suspension. An account that is no longer active is
-        signed out in the same transaction."""
+        """Change an account's role, status and suspension, and the application's columns.
+
+        An account that is no longer active is signed out in the same transaction.
+        """
         role, status = changes.get("role"), changes.get("status")
+        own: JsonObject = {name: each for name, each in changes.items() if name not in OURS}
         with transaction(self.session) as session:
             account = self._lock(actor, account_id, *([role] if role else ()))
             if changes:
@@ -115,8 +121,10 @@ class Administration:
                 suspension = self._suspension(account, changes)
                 if suspension is not None:
                     status = SUSPENDED
-                if role or status:
-                    self.accounts.change(account, role=role, status=status, suspension=suspension)
+                if role or status or own:
+                    self.accounts.change(
+                        account, role=role, status=status, suspension=suspension, **own
+                    )
                 if status and not self.accounts.is_active(account):
                     self.accounts.end_tokens(account)
                 session.flush()

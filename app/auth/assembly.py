@@ -82,6 +82,10 @@ def _check(auth: AuthSettings, public_url: str | None) -> None:
         raise SettingsError(
             "AUTH.MFA is off, so MFA_REQUIRED_ROLES has no effect: set it to `optional`."
         )
+    if unknown := sorted(set(auth.MFA_REQUIRED_ROLES).difference(auth.ROLES)):
+        raise SettingsError(
+            f"AUTH.MFA_REQUIRED_ROLES has roles that are not in AUTH.ROLES: {', '.join(unknown)}."
+        )
     if auth.MFA != "off" and not auth.MFA_METHODS:
         raise SettingsError(f"AUTH.MFA is `{auth.MFA}`, so MFA_METHODS must name one at least.")
 

@@ -43,6 +43,7 @@ def guard(
     optional: bool = False,
     access: str = "",
     headers: Callable[[], Mapping[str, str]] | None = None,
+    roles: Iterable[str] = (),
 ) -> Callable[[EntryCheck], ViewDecorator]:
     """Make a check a decorator that runs it before the view and documents it in OpenAPI."""
 
@@ -72,6 +73,7 @@ def guard(
                 described.optional = optional and described.optional is described.bearer
             described.bearer = described.bearer or bearer
             described.problems.extend(problems)
+            described.roles.update(roles)
             if headers is not None:
                 described.headers.append(headers)
             return check_then_view
@@ -177,7 +179,7 @@ def roles_required(*roles: str) -> ViewDecorator:
     Combine it with `active_account_required` to require an active account.
 
     Args:
-        roles: Names of roles, such as `admin`.
+        roles: Names of roles, such as `admin`. All of them must be in `AUTH.ROLES`.
 
     Raises:
         NotAuthorized: The account has another role; and the errors of `account_required`.
@@ -192,7 +194,11 @@ def roles_required(*roles: str) -> ViewDecorator:
     check_named("roles_required", roles)
 
     @guard(
-        *CREDENTIAL_PROBLEMS, NotAuthorized, name="roles_required", access=f"role {one_of(roles)}"
+        *CREDENTIAL_PROBLEMS,
+        NotAuthorized,
+        name="roles_required",
+        access=f"role {one_of(roles)}",
+        roles=roles,
     )
     def check() -> None:
         _check_role(*roles)

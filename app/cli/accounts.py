@@ -1,12 +1,14 @@
 """`flask accounts …`: create, list, change and delete accounts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 from flask import current_app
 
-from ..accounts.models import ROLES, STATUSES, AccountLike
+from ..accounts.models import STATUSES, AccountLike
 from ..accounts.passwords import DEFAULT_PASSWORD
+from ..accounts.schemas import OwnSchema, load_own, own_fields
 from ..accounts.service import Accounts
 from ..auth.idp.identities import Identities
 from ..auth.limits import AccountUnlock
@@ -15,6 +17,7 @@ from ..auth.schemas import account_read
 from ..auth.sign_in.sign_out import SignOut
 from ..core.context import current_frontdesk, service
 from ..core.keystore import MemoryKeystore
+from ..core.types import JsonObject
 from ..core.web.request_data import schema_instance
 from .groups import HELP, CommandGroup
 from .passwords import password_options
@@ -24,7 +27,7 @@ STATUS_HELP = (
     f"The status: {', '.join(STATUSES)}, or an active status that your application defines."
 )
 COLUMNS = ("id", "email", "role", "status", "phone", "created_at")
-ROLE_HELP = "The role, which decides what the account may do."
+ROLE_HELP = "The role: root, admin, user, or a role of AUTH__ROLES."
 
 group = CommandGroup("accounts", help=HELP["accounts"])
 
@@ -47,6 +50,32 @@ def check_status(status: str) -> None:
         )
 
 
+def check_role(role: str) -> None:
+    """Raise BadParameter for an unknown role. Applications can define roles."""
+    roles = service(Accounts).roles
+    if role not in roles:
+        raise click.BadParameter(f"{role!r} is not one of {', '.join(roles)}.", param_hint="--role")
+
+
+set_option = click.option(
+    "--set",
+    "pairs",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A column of your own account model. Repeat the option for several columns.",
+)
+
+
+def read_own(kind: OwnSchema, pairs: Sequence[str], email: str) -> JsonObject:
+    """Return the values of `--set`, checked by the application's schema."""
+    given = dict(pair.partition("=")[::2] for pair in pairs)
+    if unknown := sorted(given.keys() - own_fields(kind).keys()):
+        raise click.BadParameter(
+            f"Schemas({kind}=…) has no field {', '.join(unknown)}.", param_hint="--set"
+        )
+    return load_own(kind, given, email)
+
+
 def print_warnings(password: str) -> None:
     for warning in service(Accounts).passwords.rules.warnings(password):
         click.echo(f"Warning: {warning}", err=True)
@@ -55,11 +84,14 @@ def print_warnings(password: str) -> None:
 @group.command()
 @click.argument("email")
 @password_options(required=True)
-@click.option("--role", type=click.Choice(ROLES), default="user", show_default=True, help=ROLE_HELP)
+@click.option("--role", default="user", show_default=True, help=ROLE_HELP)
 @click.option("--status", default="active", show_default=True, help=STATUS_HELP)
 @click.option("--phone", help="The phone number in international format, such as +15005550006.")
+@set_option
 @json_option
-def create(email: str, password: str, role: str, status: str, phone: str | None) -> None:
+def create(
+    email: str, password: str, role: str, status: str, phone: str | None, pairs: Sequence[str]
+) -> None:
     """Create an account with the email address EMAIL.
 
     The command asks for the password if neither --password nor --password-file is given. It emits
@@ -69,10 +101,14 @@ def create(email: str, password: str, role: str, status: str, phone: str | None)
     Examples:
       flask accounts create ada@example.com
       flask accounts create ada@example.com --role admin --password-file password.txt
+      flask accounts create ada@example.com --set username=ada
     """
+    check_role(role)
     check_status(status)
+    own = read_own("registration", pairs, email)
     print_warnings(password)
-    print_account(service(Accounts).create(email, password, role=role, status=status, phone=phone))
+    accounts = service(Accounts)
+    print_account(accounts.create(email, password, role=role, status=status, phone=phone, **own))
 
 
 @group.command("list")
@@ -90,15 +126,16 @@ def list_accounts() -> None:
 @group.command("set")
 @click.argument("email")
 @click.option("--email", "new_email", help="The new email address.")
-@click.option("--role", type=click.Choice(ROLES), help=ROLE_HELP)
+@click.option("--role", help=ROLE_HELP)
 @click.option("--status", help=STATUS_HELP)
 @click.option(
     "--phone",
     help="The phone number in international format; an empty value removes the phone number.",
 )
 @password_options(required=False)
+@set_option
 @json_option
-def change(email: str, new_email: str | None, **fields: Any) -> None:
+def change(email: str, new_email: str | None, pairs: Sequence[str], **fields: Any) -> None:
     """Change the account with the email address EMAIL.
 
     Only the given options change. A new email address or password signs the account out on all
@@ -109,12 +146,15 @@ def change(email: str, new_email: str | None, **fields: Any) -> None:
       flask accounts set ada@example.com --status suspended
       flask accounts set ada@example.com --email countess@example.com --role admin
     """
+    if fields["role"] is not None:
+        check_role(fields["role"])
     if fields["status"] is not None:
         check_status(fields["status"])
     if fields["password"]:
         print_warnings(fields["password"])
     accounts = service(Accounts)
-    account = accounts.change(accounts.get(email), email=new_email, **fields)
+    own = read_own("account_update", pairs, email)
+    account = accounts.change(accounts.get(email), email=new_email, **fields, **own)
     if fields["password"]:
         service(AccountUnlock).reset(account)
     print_account(account)
@@ -231,8 +271,9 @@ def reset_mfa(email: str) -> None:
 
 
 @group.command("ensure-superuser")
+@set_option
 @json_option
-def ensure_superuser() -> None:
+def ensure_superuser(pairs: Sequence[str]) -> None:
     """Create the first root account if it does not exist.
 
     The command takes the email address and the password from the settings FIRST_SUPERUSER and
@@ -241,6 +282,7 @@ def ensure_superuser() -> None:
     \b
     Examples:
       flask accounts ensure-superuser
+      flask accounts ensure-superuser --set username=root
     """
     settings = current_frontdesk.settings
     email = settings.top_level("FIRST_SUPERUSER")
@@ -256,4 +298,5 @@ def ensure_superuser() -> None:
         raise click.ClickException(
             "FIRST_SUPERUSER_PASSWORD has its default value. Set another password first."
         )
-    print_account(accounts.create(email, password, role="root"))
+    own = read_own("registration", pairs, email)
+    print_account(accounts.create(email, password, role="root", **own))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from flask.cli import AppGroup
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError
 
 from ..core.errors import Problem, SetupError
 from ..core.process.folders import migrations_folder
@@ -29,10 +29,10 @@ class ReportingCommand(click.Command):
         try:
             return super().invoke(ctx)
         except Problem as problem:
-            raise click.ClickException(problem.detail) from None
+            raise click.ClickException(_text_of(problem)) from None
         except SetupError as error:
             raise click.ClickException(str(error)) from None
-        except (OperationalError, ProgrammingError, InterfaceError) as error:
+        except (DatabaseError, InterfaceError) as error:
             raise click.ClickException(_database_error(error)) from None
 
 
@@ -40,8 +40,15 @@ class CommandGroup(AppGroup):
     command_class = ReportingCommand
 
 
+def _text_of(problem: Problem) -> str:
+    fields = [f"{fault.field}: {fault.message}" for fault in problem.faults]
+    return " ".join(fields) or problem.detail
+
+
 def _database_error(error: DBAPIError) -> str:
     reason = str(error.orig).splitlines()[0]
+    if isinstance(error, (DataError, IntegrityError)):
+        return f"The database refused the change: {reason}."
     if (problem := translate(error)) is not None:
         return f"{problem.detail}: {reason}"
     return f"{reason}. If the database is not migrated yet, run `flask db upgrade`."

@@ -19,7 +19,7 @@ from ..core.config.removed_settings import REMOVED_SETTINGS
 from ..core.config.settings import CoreSettings
 from ..core.context import ApplicationChoices, Basics, Context, Databases
 from ..core.db.account_ids import set_id_kind
-from ..core.db.base import prepare_sqlite
+from ..core.db.base import hide_parameters, prepare_sqlite
 from ..core.db.session import Database, FollowingSession, follow_session
 from ..core.db.tables import ApplicationTables
 from ..core.extras import missing_extra
@@ -148,6 +148,7 @@ def make_context(
             prepare_sqlite(engine)
         for each in db.engines.values():
             set_id_kind(each.dialect, tables.account_ids)
+            hide_parameters(each)
     clock = choices.parts["clock"] or SystemClock()
     keystore = open_keystore(chosen.core, lambda: db.engine, clock)
     session, replica = _follow_sessions(app, db, chosen.core, keystore)

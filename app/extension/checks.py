@@ -5,6 +5,7 @@ Each check raises SetupError with the fix; without it, a later error would be mi
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from flask import Flask
 from sqlalchemy import MetaData, Table, inspect
 
 from ..accounts.mapping import how_to_map, how_to_name_the_key, how_to_store_status
-from ..accounts.models import is_mapped
+from ..accounts.models import OWNER_FIELDS, is_mapped
+from ..accounts.own_columns import frontdesk_names, required_columns
 from ..core.config.settings import LoadedSettings
 from ..core.context import EXTENSION
 from ..core.db.account_ids import INTEGER_IDS, IdKind, id_kind_of
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from marshmallow import Schema
 
     from .options import Schemas
+
+log = logging.getLogger(__name__)
 
 DATABASES = ("sqlite", "postgresql")
 
@@ -123,7 +127,7 @@ def check_proxies(settings: LoadedSettings) -> None:
         )
 
 
-def check_schemas(schemas: Schemas) -> dict[str, type[Schema]]:
+def check_schemas(schemas: Schemas, model: AccountModel | None) -> dict[str, type[Schema]]:
     given = {name: schema for name, schema in schemas._asdict().items() if schema is not None}
     if given:
         # Imported here, because most applications give no schemas.
@@ -141,4 +145,29 @@ def check_schemas(schemas: Schemas) -> dict[str, type[Schema]]:
                 f"The login schema {schema.__name__} would respond without a token: derive it from"
                 " flask_frontdesk.LoginRead."
             )
+    if model is not None:
+        _check_own_fields(given, model)
     return given
+
+
+def _check_own_fields(given: Mapping[str, type[Schema]], model: AccountModel) -> None:
+    """Raise for a field that would let everyone set a column of Frontdesk, and warn of a required
+    column that no field sets."""
+    for name in ("registration", "account_update"):
+        declared = given[name]._declared_fields if name in given else {}
+        columns = {field.attribute or key for key, field in declared.items()} - {"email"}
+        if taken := sorted(columns & frontdesk_names(model) - OWNER_FIELDS):
+            raise SetupError(
+                f"The schema {given[name].__name__}, Schemas({name}=…), has fields with the names"
+                f" of Frontdesk's columns, which it cannot set: {', '.join(taken)}. Rename"
+                " the fields."
+            )
+    registration = given["registration"]._declared_fields if "registration" in given else {}
+    if empty := [name for name in required_columns(model) if name not in registration]:
+        log.warning(
+            "The account model %s requires a value in columns that nothing sets: %s. Only"
+            " frontdesk.accounts.create in your code can create an account. Declare the columns in"
+            " Schemas(registration=…), make them nullable, or give them a default.",
+            model.__name__,
+            ", ".join(empty),
+        )

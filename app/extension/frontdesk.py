@@ -98,16 +98,14 @@ class Extension(Recording, SigningIn[A]):
         Args:
             app: The Flask application.
             db: The application's SQLAlchemy extension (Flask-SQLAlchemy or Flask-SQLAlchemy-Lite).
-            settings: An object with the settings as attributes. Without one, settings are read
-                from the environment.
+            settings: An object with the settings as attributes. Default: the environment's.
             account_model: The mapped class of accounts, with `AccountMixin`.
             schemas: Schemas that replace Frontdesk's schemas.
             parts: Parts that replace Frontdesk's parts, such as the clock or the file storage.
             owns_application: Whether Frontdesk also handles errors of paths outside its blueprints.
 
         Raises:
-            SetupError: The application cannot work with these arguments; the message says how to
-                fix it.
+            SetupError: The arguments cannot be used; the message says how to fix them.
             SettingsError: A setting has an invalid value; the message names the variable.
 
         Example::
@@ -128,7 +126,9 @@ class Extension(Recording, SigningIn[A]):
                 metadata, account_model, id_kind(account_model), owns_application, import_models
             ),
             ApplicationChoices(
-                {**self._schemas, **check_schemas(schemas)}, parts._asdict(), owns_application
+                {**self._schemas, **check_schemas(schemas, account_model)},
+                parts._asdict(),
+                owns_application,
             ),
         )
         self._contexts.add(context)
@@ -360,6 +360,7 @@ class Extension(Recording, SigningIn[A]):
             The result, with the id of the stored notification.
 
         Raises:
+            Invalid: The role of the audience is not one of `AUTH.ROLES`.
             NoChannels: `channels` is empty.
             SenderRequired: The type is `admin` and there is no sender.
             UnknownReceivers: A receiver's id belongs to no account.
@@ -373,7 +374,7 @@ class Extension(Recording, SigningIn[A]):
                 receivers=[order.account_id],
             )
         """
-        from ..notifications.receivers import account_ids
+        from ..notifications.receivers import account_ids, check_role
         from ..notifications.service import Draft, Notifications
 
         variables = dict(context or {})
@@ -387,6 +388,7 @@ class Extension(Recording, SigningIn[A]):
             template_file=variables.pop("template_file", None),
             context=variables,
         )
+        check_role(receivers, self.accounts)
         return find_context().get(Notifications).send(draft, receivers)
 
     def _make_actions(self, clock: Clock, audits: bool) -> Actions:

@@ -24,7 +24,10 @@ class Schemas(NamedTuple):
         login: The response of a sign-in, a subclass of `LoginRead`.
         idp_payload: Loads `auth_data` of the identity provider's callback, which is ignored
             without a schema.
-        registration: The body of a registration, a subclass of `RegistrationCreate`.
+        registration: The body of a registration, a subclass of `RegistrationCreate`. The admin API,
+            commands and imports take its additional fields too.
+        account_update: The changes of an account by its owner, a subclass of `OwnAccountUpdate`.
+            The admin API takes its additional fields too.
         profile_create: The body of a request that creates a profile.
         profile_update: The body of a request that changes a profile. Default: the properties of
             `profile_create`, none of them required.
@@ -41,6 +44,7 @@ class Schemas(NamedTuple):
     login: type[Schema] | None = None
     idp_payload: type[Schema] | None = None
     registration: type[Schema] | None = None
+    account_update: type[Schema] | None = None
     profile_create: type[Schema] | None = None
     profile_update: type[Schema] | None = None
     profile_read: type[Schema] | None = None

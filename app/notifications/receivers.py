@@ -86,6 +86,12 @@ def has_language_row(account: AccountModel, language: str) -> ColumnElement[bool
     return or_(locale == language, locale.startswith(f"{language}-", autoescape=True))
 
 
+def check_role(receivers: object, accounts: Accounts[Any]) -> None:
+    """Raise Invalid for an audience with a role that `AUTH.ROLES` does not list."""
+    if isinstance(receivers, Audience) and receivers.role is not None:
+        accounts.check_role(receivers.role)
+
+
 @dataclass(frozen=True)
 class AccountRange:
     """Accounts with ids above `after` and up to `until`, and created until a time."""

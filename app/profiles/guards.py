@@ -86,6 +86,7 @@ def self_or_roles_required(*roles: str) -> ViewDecorator:
         NotAuthorized,
         name="self_or_roles_required",
         access=f"the account itself, or role {one_of(roles)}",
+        roles=roles,
     )
     def check() -> None:
         account = caller().account

@@ -1,7 +1,7 @@
 """An imported account, independent of the format of its file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -56,6 +56,8 @@ class ImportedAccount:
     email_unverified_since: datetime | None = None
     password_hash: str | None = None
     role: str = "user"
+    # All roles, if the other system gives a user several.
+    roles: Sequence[str] = ()
     status: str = "active"
     phone: str | None = None
     created_at: datetime | None = None
@@ -68,6 +70,8 @@ class ImportedAccount:
     workspaces: Sequence[ImportedMembership] = ()
     identities: Sequence[ImportedIdentity] = ()
     profile: Values | None = None
+    # The whole row, for the columns that an application adds to its accounts.
+    row: Values = field(default_factory=dict)
     # The line of the file, or the number of the item in a JSON document.
     line: int = 0
 

@@ -15,10 +15,12 @@ from ..accounts.errors import InvalidEmail, InvalidPhone
 from ..accounts.foreign.algorithms import UnusableHash
 from ..accounts.models import HASH_LENGTH, REASON_LENGTH, ROLES
 from ..accounts.passwords import check_hash
+from ..accounts.schemas import load_own, own_fields
+from ..accounts.service import Accounts
 from ..auth.idp.models import LONGEST_ISSUER, LONGEST_SUBJECT
-from ..core.clock import Clock
 from ..core.db.base import MAX_ID
-from ..core.types import AccountKey, AccountModel, JsonObject, Values
+from ..core.errors import Invalid
+from ..core.types import AccountKey, JsonObject, Values
 from ..core.web.fields import is_not_blank, is_storable
 from ..core.web.request_data import schema_instance
 from ..profiles.links import PICTURE_NAME
@@ -50,8 +52,10 @@ class CheckedAccount:
 
 
 class Checks:
-    def __init__(self, model: AccountModel, clock: Clock, *, trusts_addresses: bool) -> None:
-        self._clock = clock
+    def __init__(self, accounts: Accounts, *, trusts_addresses: bool) -> None:
+        model = accounts.model
+        self._clock, self._roles = accounts.clock, accounts.roles
+        self._own = own_fields("registration")
         self._key_kind = inspect(model).primary_key[0].type
         self._can_mark = getattr(model, "email_unverified_since", None) is not None
         self._trusts_addresses = trusts_addresses
@@ -70,7 +74,8 @@ class Checks:
         key = self._key(account.id)
         values = {
             "password_hash": account.password_hash,
-            "role": _role(account.role),
+            **self._own_columns(account, email),
+            "role": self._role(account),
             "status": _short(account.status, "status", STATUS_LENGTH),
             "phone": _phone(account.phone),
             "created_at": account.created_at,
@@ -105,6 +110,24 @@ class Checks:
                 " --trust-addresses imports it as verified.",
             )
         return account.email_unverified_since or self._clock.now()
+
+    def _role(self, account: ImportedAccount) -> str:
+        own = [role for role in self._roles if role in account.roles and role not in ROLES]
+        role = own[0] if own and account.role == "user" else account.role
+        if role not in self._roles:
+            raise RowError("unknown_role", f"The role must be one of {', '.join(self._roles)}.")
+        return role
+
+    def _own_columns(self, account: ImportedAccount, email: str) -> JsonObject:
+        """Return the columns that the application adds, checked by its schema."""
+        if not self._own:
+            return {}
+        given = {name: account.row[name] for name in self._own if name in account.row}
+        try:
+            return load_own("registration", given, email)
+        except Invalid as problem:
+            reason = " ".join(f"{fault.field}: {fault.message}" for fault in problem.faults)
+            raise RowError("wrong_field", reason) from None
 
     def _key(self, value: Any) -> AccountKey | None:
         """Return the id in the type of our accounts' ids, or None for another type."""
@@ -157,12 +180,6 @@ def _hash_kind(password_hash: str | None) -> str | None:
         return check_hash(password_hash)
     except UnusableHash as error:
         raise RowError(error.code, error.reason) from None
-
-
-def _role(role: str) -> str:
-    if role not in ROLES:
-        raise RowError("unknown_role", f"The role must be one of {', '.join(ROLES)}.")
-    return role
 
 
 def _phone(phone: str | None) -> str | None:

@@ -84,9 +84,7 @@ class Importer:
         self.session = accounts.session
         self.report = report
         self.options = options
-        self._checks = Checks(
-            accounts.model, accounts.clock, trusts_addresses=options.trusts_addresses
-        )
+        self._checks = Checks(accounts, trusts_addresses=options.trusts_addresses)
         self.accounts = accounts
         self._writer = AccountWriter(accounts, emits=options.emit)
         self._updates = Updates(accounts, self._writer)
@@ -129,7 +127,6 @@ class Importer:
                     self._update(checked, account_id)
             self._insert(new)
             if not self.options.dry_run:
-                self._writer.advance_sequence(new)
                 self._record(self.report.imported - imported, self.report.updated - updated)
         # Free the memory of the batch.
         release(self.session)

@@ -95,10 +95,10 @@ class AccountWriter:
             "last_used_at": identity.last_used_at or identity.linked_at or now,
         }
 
-    def advance_sequence(self, imported: list[CheckedAccount]) -> None:
+    def _advance_sequence(self, imported: list[JsonObject]) -> None:
         """Advance PostgreSQL's sequence of ids beyond the imported ids."""
         session = self.accounts.session
-        ids = [checked.id for checked in imported if isinstance(checked.id, int)]
+        ids = [row["id"] for row in imported if isinstance(row["id"], int)]
         if not ids or session.get_bind().dialect.name != "postgresql":
             return
         mapper: Any = inspect(self.accounts.model)
@@ -115,15 +115,18 @@ class AccountWriter:
     def _insert(self, rows: list[JsonObject]) -> list[AccountKey]:
         """Insert rows of accounts and return their ids, in the same order."""
         session, model = self.accounts.session, self.accounts.model
-        if not _has_plain_columns(inspect(model), rows[0].keys() | {"id"}):
-            accounts = [model(**row) for row in rows]
-            session.add_all(accounts)
-            session.flush()
-            return [account.id for account in accounts]
-        # Without RETURNING, the driver streams the rows of one short statement.
-        for has_id in (True, False):
-            if part := [row for row in rows if ("id" in row) is has_id]:
-                session.execute(insert(model), part, execution_options={"render_nulls": True})
+        is_plain = _has_plain_columns(inspect(model), {"id"}.union(*rows))
+        with_id = [row for row in rows if "id" in row]
+        # The database must not give an id of the file to a row without one.
+        for part in (with_id, [row for row in rows if "id" not in row]):
+            if not is_plain:
+                session.add_all(model(**row) for row in part)
+                session.flush()
+            for group in _group_by_columns(part) if is_plain else ():
+                # Without RETURNING, the driver streams the rows of one short statement.
+                session.execute(insert(model), group, execution_options={"render_nulls": True})
+            if part is with_id:
+                self._advance_sequence(part)
         emails = [row["email"] for row in rows if "id" not in row]
         stored = select(model.email, model.id).where(model.email.in_(emails))
         ids: JsonObject = dict(session.execute(stored).all()) if emails else {}

@@ -92,7 +92,6 @@ TABLE = [
     ("root", "suspended", "active", 401, "The account is inactive"),
     ("root", "active", "root", 200, ""),
     ("admin", "active", "root", 403, "Not authorized"),
-    ("superuser", "active", "root", 403, "Not authorized"),
     ("root", "inactive", "root", 401, "The account is inactive"),
     ("admin", "active", "admins", 200, ""),
     ("root", "active", "admins", 200, ""),

@@ -89,6 +89,20 @@ def test_set_changes_only_the_given_options(app: Flask, ada: Person) -> None:
     api.get("/account", 404)
 
 
+def test_taken_email_is_one_sentence(app: Flask, person: MakePerson) -> None:
+    for name in ("ada", "bob"):
+        person(name)
+    command = ("accounts", "set", "ada@example.com", "--email", "bob@example.com", "--phone", "")
+    output = run(app, *command, code=1)
+    assert output == "Error: An account with this email already exists\n"
+
+
+def test_status_without_pending_deliveries_says_so(app: Flask) -> None:
+    result = app.test_cli_runner().invoke(args=["notifications", "status"])
+    assert result.output == "No delivery is pending.\n"
+    assert json.loads(run(app, "notifications", "status", "--json"))["oldest_waits_seconds"] == 0.0
+
+
 def test_unknown_status_is_rejected(app: Flask, ada: Person) -> None:
     output = run(app, "accounts", "set", ada.email, "--status", "activ", code=2)
     assert "'activ' is not one of active, inactive, online, suspended" in output

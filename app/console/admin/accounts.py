@@ -6,7 +6,8 @@ from typing import Any
 
 from flask import Response, request
 
-from ...accounts.models import DELETING, PENDING, ROLES
+from ...accounts.models import DELETING, PENDING
+from ...accounts.schemas import own_fields
 from ...accounts.search import MAX_CHECKED, MAX_MATCHES
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
@@ -91,7 +92,7 @@ def managed_accounts_page() -> Response:
         csv_url=link_to(".accounts_csv", **filters),
         lines_url=link_to(".accounts_file", **filters),
         statuses=[("", _("Any status")), *statuses(_known_statuses())],
-        roles=[("", _("Any role")), *roles(ROLES)],
+        roles=[("", _("Any role")), *roles(service(Accounts).roles)],
     )
 
 
@@ -153,20 +154,26 @@ def _sort_link(name: str, filters: dict[str, str], sort: str) -> dict[str, str]:
 
 @admins_only
 def new_managed_account_page() -> Response:
-    return render_page("admin/new_account.html", at=AT, roles=roles(assignable_roles()))
+    own = own_fields("registration")
+    return render_page("admin/new_account.html", at=AT, roles=roles(assignable_roles()), own=own)
 
 
 def assignable_roles() -> list[str]:
     """Return the roles that the caller may assign, the least powerful first."""
     actor = caller().account.role
-    return [role for role in reversed(ROLES) if may_manage_roles(actor, role)]
+    root, admin, *others = service(Accounts).roles
+    return [role for role in (*others, admin, root) if may_manage_roles(actor, role)]
 
 
 @console_form(administration_api.create_managed_account, page=new_managed_account_page)
 def make_managed_account(call_api: ApiCall) -> Response:
     method, form = request.form.get("way", "invite"), request.form
     body: JsonObject = {"email": form.get("email", ""), "invite": method == "invite"}
-    body |= {name: form[name] for name in ("phone", "role") if form.get(name)}
+    body |= {
+        name: form[name]
+        for name in ("phone", "role", *own_fields("registration"))
+        if form.get(name)
+    }
     if method == "password":
         body["password"] = form.get("password", "")
     created = call_api(json=body)

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from ...accounts.models import DELETING, PENDING, ROLES
+from ...accounts.models import DELETING, PENDING
 from ...accounts.service import Accounts
 from ...broadcasts.recipient_lists import INACTIVE, NO_ACCOUNT, NOT_AN_ADDRESS, RefusedLine
 from ...core.context import service
@@ -47,7 +47,7 @@ def status_choices() -> list[tuple[str, str]]:
 
 
 def role_choices() -> list[tuple[str, str]]:
-    return [("", _("Any role")), *roles(ROLES)]
+    return [("", _("Any role")), *roles(service(Accounts).roles)]
 
 
 def languages() -> list[tuple[str, str]]:

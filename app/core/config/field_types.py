@@ -149,6 +149,12 @@ def _broker(value: SecretStr) -> SecretStr:
     return value
 
 
+def _role(value: str) -> str:
+    if not value or value != value.strip() or len(value) > 50 or not value.isprintable():
+        raise ValueError("must be the name of a role, of 1 to 50 characters")
+    return value
+
+
 def _bind(value: str) -> str:
     if not re.fullmatch(r"unix:/[^/].*|[^/]*:[0-9]{1,5}", value):
         raise ValueError("must be host:port, or unix: and an absolute path")
@@ -159,6 +165,7 @@ UrlPath = Annotated[str, AfterValidator(_path)]
 MountPath = Annotated[str, AfterValidator(_mount_path)]
 Origin = Annotated[str, AfterValidator(_origin)]
 HeaderName = Annotated[str, AfterValidator(_header_name)]
+Role = Annotated[str, AfterValidator(_role)]
 Bind = Annotated[str, AfterValidator(_bind)]
 Limit = Annotated[str, AfterValidator(_limit)]
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]

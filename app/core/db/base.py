@@ -11,7 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import URL, DateTime, Engine, MetaData, event, literal
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import Dialect, make_url
+from sqlalchemy.engine import Dialect, ExceptionContext, make_url
+from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -162,6 +163,21 @@ def autocommit_engine(engine: Engine) -> Engine:
     if engine.get_execution_options().get(AUTOCOMMIT):
         return engine
     return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+def hide_parameters(engine: Engine) -> None:
+    """Keep the parameters of statements, which may be password hashes, out of errors and logs."""
+    engine.hide_parameters = True
+    event.listen(engine, "handle_error", _shorten)
+
+
+def _shorten(context: ExceptionContext) -> None:
+    """Keep the first line of a driver's error without its values: PostgreSQL's further lines are
+    the whole row."""
+    for error in (context.original_exception, context.sqlalchemy_exception):
+        if isinstance(context.sqlalchemy_exception, (DataError, IntegrityError)) and error:
+            text = str(error).partition("\n")[0]
+            error.args = (text.partition(': "')[0],)
 
 
 def prepare_sqlite(engine: Engine) -> None:

@@ -1,5 +1,7 @@
 """PostgreSQL's error codes that have a meaning for the service."""
 
+from typing import Any
+
 # A write to a standby or in a read-only transaction.
 READ_ONLY = "25006"
 # A serialization failure and a deadlock.
@@ -8,6 +10,8 @@ _ABORTED = ("40001", "40P01")
 _PREPARED = ("26000", "42P05", "08P01")
 # A table, a column, a type or a function is missing.
 _OUTDATED = ("42P01", "42703", "42704", "42883")
+_EMPTY = "23502"
+_SQLITE_EMPTY = "NOT NULL constraint failed: "
 # The driver's names of statements; a statement of another name is the application's own.
 _DRIVER_NAME = '"_pg3_'
 
@@ -32,3 +36,17 @@ def is_outdated_schema(error: BaseException) -> bool:
 def is_repeatable(error: BaseException) -> bool:
     """Return whether the transaction was rolled back and can succeed if it is repeated."""
     return sqlstate(error) in _ABORTED or is_foreign_statement(error)
+
+
+def empty_column(error: Any) -> str:
+    """Return `table.column` if a required column has no value, otherwise an empty string."""
+    if sqlstate(error) == _EMPTY:
+        return f"{error.orig.diag.table_name}.{error.orig.diag.column_name}"
+    text = str(error.orig)
+    return text.removeprefix(_SQLITE_EMPTY) if text.startswith(_SQLITE_EMPTY) else ""
+
+
+def refused_columns(error: Any) -> str:
+    """Return the text of a violated unique constraint that names the constraint or its columns."""
+    details = getattr(getattr(error.orig, "diag", None), "message_detail", None) or ""
+    return f"{error.orig} {details.partition('=(')[0]}"

@@ -70,6 +70,12 @@ class PathVariable(NamedTuple):
     description: str
 
 
+class RouteCheck(NamedTuple):
+    """Called with the first request, when all routes are registered: raises SetupError."""
+
+    check: Callable[[], object]
+
+
 @dataclass
 class Operation:
     reads: dict[str, SchemaSource] = field(default_factory=dict)
@@ -84,6 +90,8 @@ class Operation:
     # What a caller must have, for the document: all of these hold.
     access: list[str] = field(default_factory=list)
     bearer: bool = False
+    # The roles of accounts that the view names.
+    roles: set[str] = field(default_factory=set)
     # A request without credentials is anonymous.
     optional: bool = False
     hidden: bool = False
@@ -137,6 +145,21 @@ def find_misplaced_decorators(app: Flask) -> list[str]:
         # A view that is registered both with and without the decorator is intended.
         if view in _WRAPPED and view not in inside
     ]
+
+
+def find_unknown_roles(app: Flask, known: Iterable[str]) -> list[str]:
+    """Return a sentence for each view that requires a role that no account can have."""
+    found = []
+    for endpoint, view in app.view_functions.items():
+        # A lazily loaded view, which is Frontdesk's, is not loaded.
+        described = view.__dict__.get(_ATTRIBUTE)
+        roles: set[str] = described.roles if isinstance(described, Operation) else set()
+        if unknown := sorted(roles.difference(known)):
+            found.append(
+                f"A decorator of '{endpoint}' names a role that is not in AUTH__ROLES:"
+                f" {', '.join(unknown)}. Correct the name, or add the role to the setting."
+            )
+    return found
 
 
 def _inside(view: View) -> Iterator[View]:

@@ -13,7 +13,7 @@ from ..context import Context
 from ..errors import SetupError
 from ..request import request_id, unwrap_request
 from .blueprint import exempt_from_csrf
-from .operation import RequestHeader, find_misplaced_decorators
+from .operation import RequestHeader, RouteCheck, find_misplaced_decorators
 from .problems import handle_http_exception
 
 _IS_OURS_KEY = "frontdesk.ours"
@@ -51,6 +51,8 @@ class RequestHooks:
     def _before_view(self) -> Response | None:
         if self._misplaced is None:
             # Not earlier: all routes and extensions are registered by the first request.
+            for each in self._context.contributions(RouteCheck):
+                each.check()
             self._misplaced = find_misplaced_decorators(self._app)
             exempt_from_csrf(self._app)
         current = unwrap_request()

@@ -51,6 +51,7 @@ def flask_security_account(row: Fields) -> ImportedAccount:
         email_verified=confirmed,
         password_hash=text(row, "password"),
         role=next((role for role in ROLES if role in roles), "user"),
+        roles=roles,
         status="active" if flag(row, "active", True) else "inactive",
         phone=text(row, "us_phone_number"),
         created_at=timestamp(row, "create_datetime"),

@@ -27,7 +27,7 @@ def read_accounts(stream: TextIO, make: Callable[[Fields], ImportedAccount]) -> 
         except RowError as error:
             yield UnreadableRow(line, error)
             continue
-        account.line = line
+        account.line, account.row = line, row
         yield account
 
 
