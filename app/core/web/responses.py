@@ -6,6 +6,7 @@ data: a dictionary, a list, or a `Slice`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache, wraps
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
@@ -51,11 +52,18 @@ def json_response(
     data: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     response = Response(
-        orjson.dumps(data, option=_OPTIONS), status=status, mimetype="application/json"
+        orjson.dumps(data, _number, _OPTIONS), status=status, mimetype="application/json"
     )
     if headers:
         response.headers.update(headers)
     return response
+
+
+def _number(value: object) -> orjson.Fragment:
+    """Return a Decimal with all its digits, as the OpenAPI document shows it."""
+    if isinstance(value, Decimal):
+        return orjson.Fragment(f"{value:f}" if value.is_finite() else "null")
+    raise TypeError
 
 
 def row_serializer(

@@ -11,6 +11,7 @@ from ..blueprint import Blueprint
 from ..operation import Operation, find_operation
 from .examples import Components, completed, task_examples
 from .json_schemas import Plugin, component_name
+from .json_values import as_json
 from .operations import Operations
 from .paths import path_of
 from .responses import HEADERS, PROBLEM, ProblemRead
@@ -62,7 +63,7 @@ def make_document(app: Flask, title: str, version: str, server: str) -> JsonObje
     for mount in _in_order(app, tags):
         tag, about = tags[mount]
         spec.tag({"name": tag, "description": about} if about else {"name": tag})
-    document: JsonObject = spec.to_dict()
+    document: JsonObject = as_json(spec.to_dict())
     _complete_examples(document["paths"], spec.components.schemas)
     return document
 

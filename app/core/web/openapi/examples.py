@@ -97,14 +97,16 @@ def _sample(schema: JsonSchema, components: Components) -> Any:
     schema = _resolved(schema, components)
     if "example" in schema:
         return schema["example"]
-    if "enum" in schema:
-        return schema["enum"][0]
+    if choices := schema.get("enum"):
+        return choices[0]
     kind = schema.get("type", "object")
+    if isinstance(kind, list):
+        kind = kind[0]
     if kind == "object":
         return completed({}, schema, components)
     if kind == "array":
         return [_sample(schema.get("items", {}), components)] if schema.get("minItems") else []
-    return _BY_FORMAT.get(schema.get("format", ""), _BY_TYPE[kind])
+    return _BY_FORMAT.get(schema.get("format", ""), _BY_TYPE.get(kind))
 
 
 def _resolved(schema: JsonSchema, components: Components) -> JsonSchema:

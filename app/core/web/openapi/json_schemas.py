@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Set
 from typing import Any
 
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, missing, validate
 
 from ..fields import AccountId, EnumField, NamedEnum, Text
+from .json_values import as_json, as_sent
 
 JsonSchema = dict[str, Any]
+
+logger = logging.getLogger(__name__)
+_VALUES = {"default", "example", "minimum", "maximum", "x-minimum", "x-maximum"}
 
 
 class Converter(OpenAPIConverter):
@@ -24,10 +30,44 @@ class Converter(OpenAPIConverter):
             return self._enum(field)
         if isinstance(field, AccountId):
             return self.field2property(field.as_described())
-        found: JsonSchema = super().field2property(field)
+        try:
+            found: JsonSchema = super().field2property(field)
+        except Exception:
+            logger.warning("The OpenAPI document lacks details of %r", field, exc_info=True)
+            found = {**self.field2type_and_format(field), **self.metadata2properties(field)}
         if isinstance(field, Text) and field.pattern:
             found["pattern"] = field.pattern
-        return _by_itself(found)
+        for name, value in found.items():
+            if name in _VALUES:
+                found[name] = as_sent(field, value)
+            elif name == "enum":
+                found[name] = [as_sent(field, each) for each in value]
+        found = as_json(found)
+        # apispec sets the format of some dates to None.
+        return _by_itself({k: v for k, v in found.items() if v is not None or k == "default"})
+
+    def field2type_and_format(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
+        if isinstance(field, fields.Number) and field.as_string:
+            return {"type": "string"}
+        return super().field2type_and_format(field, **kwargs)
+
+    def datetime2properties(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
+        found = super().datetime2properties(field, **kwargs)  # type: ignore[no-untyped-call]
+        # The example and the minimum of timestamps are strings, though they are numbers.
+        return {name: found[name] for name in ("type", "format") if name in found}
+
+    def field2default(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
+        default = field.metadata.get("default", field.load_default)
+        return {} if default is missing or callable(default) else {"default": default}
+
+    def field2choices(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
+        if any(isinstance(each, validate.ContainsOnly) for each in field.validators):
+            # The choices are those of the items.
+            return {}
+        found: JsonSchema = super().field2choices(field, **kwargs)
+        if any(isinstance(getattr(each, "choices", None), Set) for each in field.validators):
+            found["enum"].sort(key=str)
+        return found
 
     def _field2parameter(self, field: fields.Field[Any], *, name: str, location: str) -> JsonSchema:
         found: JsonSchema = super()._field2parameter(field, name=name, location=location)
@@ -43,7 +83,7 @@ class Converter(OpenAPIConverter):
         for name, each in found["properties"].items():
             found["properties"][name] = _default_in_words(each)
         # Keywords that no field can set.
-        found.update(getattr(schema.Meta, "json_schema", {}))
+        found.update(as_json(getattr(schema.Meta, "json_schema", {})))
         return found
 
     def _enum(self, field: EnumField) -> JsonSchema:
