@@ -78,6 +78,23 @@ def test_architecture_page_names_existing_files_and_symbols() -> None:
     assert missing == []
 
 
+def test_every_file_and_code_name_of_the_architecture_page_exists() -> None:
+    app = ROOT / "app"
+    named = set(re.findall(r"`([^`\n]+)`", PAGE.read_text()))
+    paths = {each for each in named if re.fullmatch(r"[\w/]+(\.py|/)", each)}
+    assert len(paths) > 30
+    missing = {each for each in paths if not any((at / each).exists() for at in (app, ROOT))}
+    # `actions.py` is the file of that name in several packages.
+    assert {each for each in missing if not any(app.rglob(each))} == set()
+    nodes = [node for file in app.rglob("*.py") for node in ast.walk(ast.parse(file.read_text()))]
+    known = {each.name for each in nodes if isinstance(each, ast.ClassDef | ast.FunctionDef)}
+    known |= {each.id for each in nodes if isinstance(each, ast.Name)}
+    known |= {each.stem for each in app.iterdir()} | {"flask_frontdesk"}
+    words = {each for each in named - paths if re.fullmatch(r"[\w.]+", each)}
+    assert len(words) > 60
+    assert {part for each in words for part in each.split(".")} - known == set()
+
+
 def _top_level(file: Path) -> set[str]:
     """Return the classes, functions and constants of a module."""
     body = ast.parse(file.read_text()).body
