@@ -70,7 +70,7 @@ def secret(browser: FlaskClient, frontdesk: Kit) -> str:
     """Return the secret of Ada's authenticator app."""
     page = send(browser, "/authenticators").text
     [secret] = re.findall(r'id="secret">([^<]+)<', page)
-    secret = secret.replace(" ", "")
+    secret = str(secret).replace(" ", "")
     [confirm] = re.findall(r'action="(/authenticators/[0-9]+/confirm)"', page)
     assert "<svg" in page
     assert "Incorrect code" in send(browser, confirm, otp="000000").text

@@ -6,11 +6,12 @@ import os
 from datetime import UTC, datetime
 
 import flask_frontdesk
-from flask import Flask, Response, redirect, request, url_for
+from flask import Flask, redirect, request, url_for
 from flask_frontdesk import active_account_required, blueprints, roles_required
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import ForeignKey, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from werkzeug.wrappers import Response
 
 
 class Base(DeclarativeBase):

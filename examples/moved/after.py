@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import flask_frontdesk
 from flask import Flask
-from flask_frontdesk import active_account_required, blueprints, current_account
+from flask_frontdesk import active_account_required, blueprints
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import ForeignKey, String
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
 
 # [model]
-db = SQLAlchemy()
-frontdesk = flask_frontdesk.Frontdesk()
+class Base(DeclarativeBase):
+    pass
 
 
-class Account(flask_frontdesk.AccountMixin, db.Model):
+class Account(flask_frontdesk.AccountMixin, Base):
     name: Mapped[str] = mapped_column(String(200))
     orders: Mapped[list[Order]] = relationship(order_by="Order.id", passive_deletes=True)
 
 
-class Order(db.Model):
+class Order(Base):
     __tablename__ = "orders"
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -28,6 +29,8 @@ class Order(db.Model):
     what: Mapped[str]
 
 
+db = SQLAlchemy(model_class=Base)
+frontdesk = flask_frontdesk.Frontdesk[Account]()
 # [end]
 
 
@@ -45,6 +48,6 @@ def create_app(database_url: str = "sqlite:///shop.db") -> Flask:
     @app.get("/orders")
     @active_account_required
     def orders() -> list[str]:
-        return [order.what for order in current_account.orders]
+        return [order.what for order in frontdesk.current_account.orders]
 
     return app

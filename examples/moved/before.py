@@ -6,12 +6,17 @@ from flask import Flask
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import ForeignKey
-from sqlalchemy.orm import Mapped, mapped_column
-
-db = SQLAlchemy()
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
-class User(db.Model):
+class Base(DeclarativeBase):
+    pass
+
+
+db = SQLAlchemy(model_class=Base)
+
+
+class User(Base):
     __tablename__ = "users"
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -22,7 +27,7 @@ class User(db.Model):
     is_blocked: Mapped[bool]
 
 
-class Order(db.Model):
+class Order(Base):
     __tablename__ = "orders"
 
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -9,14 +9,20 @@ import flask_frontdesk
 from flask import Flask, redirect, render_template_string, request
 from flask_frontdesk import account_required, blueprints, current_account
 from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy.orm import DeclarativeBase
 from werkzeug.wrappers import Response
 
-db = SQLAlchemy()
-frontdesk = flask_frontdesk.Frontdesk()
+
+class Base(DeclarativeBase):
+    pass
 
 
-class Account(flask_frontdesk.AccountMixin, db.Model):
+class Account(flask_frontdesk.AccountMixin, Base):
     """A customer."""
+
+
+db = SQLAlchemy(model_class=Base)
+frontdesk = flask_frontdesk.Frontdesk[Account]()
 
 
 ENTER = """<!doctype html><title>Enter</title>
