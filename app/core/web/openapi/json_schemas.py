@@ -52,7 +52,7 @@ class Converter(OpenAPIConverter):
         return super().field2type_and_format(field, **kwargs)
 
     def datetime2properties(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
-        found = super().datetime2properties(field, **kwargs)  # type: ignore[no-untyped-call]
+        found = super().datetime2properties(field, **kwargs)
         # The example and the minimum of timestamps are strings, though they are numbers.
         return {name: found[name] for name in ("type", "format") if name in found}
 
