@@ -118,8 +118,8 @@ def test_package_without_the_pinned_digest_is_not_installed(
     clone: Path, wheel: Path, digest: str, message: str
 ) -> None:
     (clone / "requirements-dev.txt").write_text("")
-    name, _, _ = wheel.name.partition("-")
-    (clone / "requirements.txt").write_text(f"{name}=={PROJECT['project']['version']}{digest}\n")
+    name, version, *_ = wheel.name.split("-")
+    (clone / "requirements.txt").write_text(f"{name}=={version}{digest}\n")
     stopped = subprocess.run(
         [sys.executable, "-m", "scripts.tool", "pip", "--version"],
         cwd=clone,
