@@ -13,7 +13,7 @@ from .sign_in.password import Login
 from .sign_in.policy import SessionUse, SignInPolicy, Stage, active_only
 from .sign_in.sign_out import SignOut
 from .step_up.service import Freshness, Reauthentication, StepUp, has_no_factor
-from .tokens.access import AMR, Revocations, Tokens
+from .tokens.access import AMR, Revocations, Signer, Tokens
 from .tokens.bearer import BearerReader
 
 
@@ -138,6 +138,7 @@ def _sign_out(context: Context) -> SignOut:
 def _tokens(context: Context) -> Tokens:
     settings, auth = context.settings, context.settings.of(AuthSettings)
     return Tokens(
+        Signer(settings.secret_key, context.app),
         [settings.secret_key, *settings.former_secret_keys],
         timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES),
         context.clock,

@@ -1,24 +1,25 @@
-"""Access tokens: signed with PyJWT, and read more strictly than it reads them.
+"""Access tokens: signed by Flask-JWT-Extended, and read more strictly than it reads them.
 
-The library accepts a token of another kind, an unusual expiry, and any header. This reader accepts
-only what Frontdesk signs: HS256 with the secret key, `sub`, a finite `exp`, and no header that
-names another key. PyJWT is imported at the first token: it imports cryptography.
+The library accepts a token without `exp`, a token of another kind without `type`, and any header.
+This reader accepts only what Frontdesk signs: HS256 with the secret key, `sub`, a finite `exp`, and
+no header that names another key.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from flask import current_app
-from flask.json.provider import DefaultJSONProvider
+import jwt
+from flask import Flask, current_app
+from flask_jwt_extended import JWTManager, create_access_token
 
 from ...accounts.addresses import fold
 from ...core.clock import Clock
@@ -32,6 +33,7 @@ from ..proof_names import amr_has_factor
 log = logging.getLogger(__name__)
 
 ALGORITHM = "HS256"
+_HERE = str(Path(__file__).parent)
 
 # Claims that the server reads: a claims hook cannot set them.
 RESERVED_CLAIMS = frozenset(("sub", "iat", "exp", "nbf", "type"))
@@ -76,6 +78,7 @@ class TokenClaims(NamedTuple):
 class Tokens:
     def __init__(
         self,
+        signer: Signer,
         secrets: Sequence[str],
         lifetime: timedelta,
         clock: Clock,
@@ -83,10 +86,11 @@ class Tokens:
         issuer: str | None = None,
         protected: frozenset[str] = frozenset(),
     ) -> None:
-        """The first secret signs. With an audience or an issuer, a token must name it. `protected`
-        are the claims about a sign-in that a claims hook cannot set."""
+        """With an audience or an issuer, a token must name it. `protected` are the claims about a
+        sign-in that a claims hook cannot set."""
         self.lifetime = lifetime
         self.protected = protected
+        self._signer = signer
         self.audience = audience
         self.issuer = issuer
         self._secrets = secrets
@@ -103,7 +107,7 @@ class Tokens:
         expires = (ends if latest is None else min(ends, latest)).replace(microsecond=0)
         reserved = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
         own = {name: sign_in[name] for name in self.protected & sign_in.keys()}
-        token = self._sign({**self._application_claims(claims), **own, **reserved})
+        token = self._signer.sign(email, {**self._application_claims(claims), **own, **reserved})
         return token, expires.astimezone(UTC)
 
     def read(self, token: str) -> TokenClaims:
@@ -147,16 +151,7 @@ class Tokens:
             _session_id(payload.get("sid")) if "sid" in self.protected else None,
         )
 
-    def _sign(self, claims: Values) -> str:
-        import jwt
-
-        # `fresh` is always false: clients that use Flask-JWT-Extended expect the claim.
-        payload = {"fresh": False, "jti": str(uuid4()), **claims, "type": "access"}
-        return jwt.encode(payload, self._secrets[0], ALGORITHM, json_encoder=_ClaimEncoder)
-
     def _decode(self, token: str) -> JsonObject:
-        import jwt
-
         for secret in self._secrets:
             try:
                 return jwt.decode_complete(token, secret, algorithms=[ALGORITHM], options=_OPTIONS)
@@ -215,12 +210,32 @@ def _moment(value: object) -> float:
     return moment
 
 
-class _ClaimEncoder(json.JSONEncoder):
-    """Serializes the values of claims as the application's JSON provider does."""
+class Signer:
+    """Signs with Flask-JWT-Extended on a separate Flask application.
 
-    def default(self, o: object) -> object:
-        serialize = getattr(current_app.json, "default", DefaultJSONProvider.default)
-        return serialize(o)
+    The library keeps settings, callbacks and sixteen error handlers on an application. The
+    application that mounts Frontdesk may use the library too, with other settings.
+    """
+
+    def __init__(self, secret: str, host: Flask) -> None:
+        """Claims are serialized by the application's JSON provider."""
+        self._own = Flask(__name__, static_folder=None, root_path=_HERE, instance_path=_HERE)
+        self._own.json_provider_class = host.json_provider_class
+        self._own.config.update(
+            JWT_SECRET_KEY=secret,
+            JWT_ALGORITHM=ALGORITHM,
+            # Claims that the server does not read are left out.
+            JWT_ENCODE_NBF=False,
+            JWT_COOKIE_CSRF_PROTECT=False,
+        )
+        JWTManager(self._own)
+
+    def sign(self, email: str, claims: Values) -> str:
+        with self._own.app_context():
+            signed = create_access_token(
+                email, expires_delta=False, additional_claims={**claims, "type": "access"}
+            )
+        return str(signed)
 
 
 @dataclass(eq=False)
