@@ -59,6 +59,10 @@ count_together()
 
 
 def when_ready(server: Any) -> None:
+    # Tokens import this library at the first sign-in. Imported here, its memory is shared by all
+    # workers.
+    import flask_jwt_extended  # noqa: F401
+
     # Imported here, because wsgi.py loads the application in its own way.
     from app.monitoring.requests import is_unheard
 

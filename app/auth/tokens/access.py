@@ -2,7 +2,8 @@
 
 The library accepts a token without `exp`, a token of another kind without `type`, and any header.
 This reader accepts only what Frontdesk signs: HS256 with the secret key, `sub`, a finite `exp`, and
-no header that names another key.
+no header that names another key. Both libraries are imported at the first token, because PyJWT
+imports cryptography.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import jwt
 from flask import Flask, current_app
-from flask_jwt_extended import JWTManager, create_access_token
 
 from ...accounts.addresses import fold
 from ...core.clock import Clock
@@ -152,6 +152,8 @@ class Tokens:
         )
 
     def _decode(self, token: str) -> JsonObject:
+        import jwt
+
         for secret in self._secrets:
             try:
                 return jwt.decode_complete(token, secret, algorithms=[ALGORITHM], options=_OPTIONS)
@@ -219,18 +221,28 @@ class Signer:
 
     def __init__(self, secret: str, host: Flask) -> None:
         """Claims are serialized by the application's JSON provider."""
-        self._own = Flask(__name__, static_folder=None, root_path=_HERE, instance_path=_HERE)
-        self._own.json_provider_class = host.json_provider_class
-        self._own.config.update(
-            JWT_SECRET_KEY=secret,
+        self._secret = secret
+        self._json_provider_class = host.json_provider_class
+
+    @cached_property
+    def _own(self) -> Flask:
+        from flask_jwt_extended import JWTManager
+
+        own = Flask(__name__, static_folder=None, root_path=_HERE, instance_path=_HERE)
+        own.json_provider_class = self._json_provider_class
+        own.config.update(
+            JWT_SECRET_KEY=self._secret,
             JWT_ALGORITHM=ALGORITHM,
             # Claims that the server does not read are left out.
             JWT_ENCODE_NBF=False,
             JWT_COOKIE_CSRF_PROTECT=False,
         )
-        JWTManager(self._own)
+        JWTManager(own)
+        return own
 
     def sign(self, email: str, claims: Values) -> str:
+        from flask_jwt_extended import create_access_token
+
         with self._own.app_context():
             signed = create_access_token(
                 email, expires_delta=False, additional_claims={**claims, "type": "access"}
