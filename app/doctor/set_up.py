@@ -10,6 +10,7 @@ from ..core.doctor import Finding
 from ..core.web.operation import find_misplaced_decorators
 from ..extension.production import MIN_KEY_BYTES, weakness
 from ..extension.settings import NAMESPACES, ComposedSettings
+from ..extension.sources import FORMER_KEYS, KEY, application_key
 from .unread_settings import unread_names
 
 _NEW_KEY = f"Set SECRET_KEY to a random value of at least {MIN_KEY_BYTES} bytes."
@@ -20,7 +21,17 @@ def check_secret_key() -> Iterator[Finding]:
     if not settings.secret_key_is_set:
         text = f"SECRET_KEY is not set. {_NEW_KEY}"
         yield Finding("secret_key", "fault", text)
-    elif why := weakness(settings.secret_key):
+        return
+    variable = settings.origin(*FORMER_KEYS).where
+    own = application_key(current_app._get_current_object())
+    if variable.endswith("SECRET_KEY") or own not in ("", settings.secret_key):
+        other = variable if variable.endswith("SECRET_KEY") else settings.origin(*KEY).where
+        text = (
+            f'{other} and app.config["SECRET_KEY"] differ, so Frontdesk and other programs may sign'
+            " with different keys. Set only one of the two."
+        )
+        yield Finding("secret_key", "fault", text)
+    if why := weakness(settings.secret_key):
         yield Finding("secret_key", "fault", f"SECRET_KEY {why}. {_NEW_KEY}")
 
 

@@ -7,12 +7,14 @@ that sets a setting decides:
 2. `app.config["FRONTDESK"]`, a mapping, which `app.config.from_prefixed_env()` fills as well.
 3. The settings object that `init_app` was given; without one, the service's own variables,
    `AUTH__LOGIN_LIMIT`.
-4. For the secret key, `app.config["SECRET_KEY"]`.
+4. For the secret key, `app.config["SECRET_KEY"]`, which also wins over a key of the environment:
+   Flask signs its session with it.
 
 The service has one source, its settings object. `MailSettings` reads `app.config["MAIL_SERVER"]`
 and the others first, as Flask-Mail does.
 """
 
+import logging
 import os
 import secrets
 from collections.abc import Mapping
@@ -60,6 +62,9 @@ NAMESPACE_OF = {"SECRET_KEY": "CORE"} | {
 # Namespaces that subclassed settings have as fields too, because their field names are ambiguous.
 ALWAYS_NESTED = ("AUDIT", "BRAND")
 KEY = ("CORE", "SECRET_KEY")
+FORMER_KEYS = ("CORE", "SECRET_KEY_FALLBACKS")
+
+log = logging.getLogger(__name__)
 
 
 # What a source sets: values and their origins, by namespace ("" without one) and name.
@@ -67,14 +72,14 @@ SettingValues = dict[tuple[str, str], tuple[Any, SettingOrigin]]
 
 
 def application_settings(app: Flask, given: object | None) -> LoadedSettings:
-    settings = _validate(
-        {
-            **_key_of(app),
-            **_object(load(ComposedSettings) if given is None else given),
-            **_configuration(app.config.get(CONFIG)),
-            **_prefixed_variables(),
-        }
-    )
+    values = {
+        **_key_of(app),
+        **_object(load(ComposedSettings) if given is None else given),
+        **_configuration(app.config.get(CONFIG)),
+        **_prefixed_variables(),
+    }
+    _prefer_key_of(app, values)
+    settings = _validate(values)
     if settings.core.model_fields_set & {"CONSOLE_ENABLED", "CONSOLE_PATH"}:
         return settings
     # The service has the console unless it is switched off, and an application if it says so.
@@ -222,9 +227,29 @@ def _hint(name: str) -> str:
     return f' Do you mean "{meant}"?' if meant else ""
 
 
+def application_key(app: Flask) -> str:
+    """Return the key of `app.config`, or an empty string."""
+    key = app.secret_key or ""
+    return key if isinstance(key, str) else key.hex()
+
+
 def _key_of(app: Flask) -> SettingValues:
-    key = app.secret_key
-    if not key:
-        return {}
-    text = key if isinstance(key, str) else key.hex()
-    return {KEY: (text, SettingOrigin(IN_CONFIG, 'app.config["SECRET_KEY"]'))}
+    key = application_key(app)
+    return {KEY: (key, SettingOrigin(IN_CONFIG, 'app.config["SECRET_KEY"]'))} if key else {}
+
+
+def _prefer_key_of(app: Flask, values: SettingValues) -> None:
+    """Replace a key of the environment by the key of `app.config`, and make it a fallback."""
+    key, origin = values.get(KEY, ("", DEFAULT))
+    own = _key_of(app)
+    if not own or origin.source not in (ENVIRONMENT, DOTENV) or reveal(key) == own[KEY][0]:
+        return
+    log.warning(
+        '%s differs from app.config["SECRET_KEY"], which signs new tokens and links. Tokens of the'
+        " other key are still accepted. Set only one of the two keys.",
+        origin.where,
+    )
+    former, _ = values.get(FORMER_KEYS, ([], DEFAULT))
+    values.update(own)
+    # The doctor finds the name of the variable here.
+    values[FORMER_KEYS] = ([*former, key], origin)

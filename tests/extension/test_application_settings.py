@@ -4,9 +4,11 @@ misspelled names."""
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 from flask import Flask
 from pydantic import SecretStr
@@ -21,7 +23,10 @@ from app import (
     create_app,
 )
 from app.accounts.account import Account
+from app.blueprints import auth
 from app.core.config.settings import LoadedSettings
+from app.testing.client import Api
+from app.testing.people import make_person
 
 from ..rigs.hosts import plain_app
 
@@ -371,3 +376,38 @@ def test_service_rejects_unknown_variables(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("CORE__FOO", "1")
     with pytest.raises(SettingsError, match="CORE__FOO: unknown setting"):
         create_app()
+
+
+OTHER = "another secret key, which is long enough as well"
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "CORE__SECRET_KEY", "FRONTDESK_SECRET_KEY"])
+def test_key_of_app_config_wins_over_the_environments(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    claims = {"sub": "ada@example.com", "type": "access", "exp": 2**33}
+    monkeypatch.setenv(name, OTHER)
+    host = host_with()
+    host.register_blueprint(auth)
+    with host.app_context():
+        host.extensions["sqlalchemy"].create_all()
+    make_person(host, "ada")
+    for key in (KEY, OTHER):
+        token = jwt.encode({**claims, "iat": time.time() + 1}, key, "HS256")
+        assert Api(host, "").as_token(token).get("/account").json["email"] == "ada@example.com"
+    assert settings_of(host).secret_key == KEY
+    assert f'{name} differs from app.config["SECRET_KEY"]' in caplog.text
+    [error] = key_errors(host)
+    assert error.startswith(f'{name} and app.config["SECRET_KEY"] differ')
+
+
+def key_errors(host: Flask) -> list[str]:
+    result = host.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"])
+    findings = json.loads(result.stdout.splitlines()[-1])["findings"]
+    return [each["message"] for each in findings if each["check"] == "secret_key"]
+
+
+def test_doctor_reports_a_second_key_and_not_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "differ" in key_errors(host_with({"SECRET_KEY": "k" * 40 + "abcdefgh"}))[0]
+    monkeypatch.setenv("SECRET_KEY", KEY)
+    assert not any("differ" in each for each in key_errors(host_with()))
