@@ -22,6 +22,7 @@ _HOMES = {
     "AuditSettings": "audit.settings",
     "AuthSettings": "auth.settings",
     "BrandSettings": "delivery.mail.brand",
+    "AccountInbox": "extension.inbox",
     "CallerAuthenticators": "extension.authenticators",
     "CallerSessions": "extension.own_sessions",
     "ComposedSettings": "extension.settings",

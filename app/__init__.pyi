@@ -55,6 +55,7 @@ from .core.web.responses import polled as polled
 from .delivery.mail.brand import BrandSettings as BrandSettings
 from .extension.authenticators import AppSetup as AppSetup
 from .extension.authenticators import CallerAuthenticators as CallerAuthenticators
+from .extension.inbox import AccountInbox as AccountInbox
 from .extension.options import Parts as Parts
 from .extension.options import Schemas as Schemas
 from .extension.own_sessions import CallerSessions as CallerSessions

@@ -23,7 +23,7 @@ def check_secret_key() -> Iterator[Finding]:
         yield Finding("secret_key", "fault", text)
         return
     variable = settings.origin(*FORMER_KEYS).where
-    own = application_key(current_app._get_current_object())
+    own = application_key(current_frontdesk.app)
     if variable.endswith("SECRET_KEY") or own not in ("", settings.secret_key):
         other = variable if variable.endswith("SECRET_KEY") else settings.origin(*KEY).where
         text = (

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from ..notifications.receivers import Audience
     from ..notifications.service import SendResult
+    from .inbox import AccountInbox
 
 
 class Extension(Recording, SigningIn[A]):
@@ -390,6 +391,18 @@ class Extension(Recording, SigningIn[A]):
         )
         check_role(receivers, self.accounts)
         return find_context().get(Notifications).send(draft, receivers)
+
+    @property
+    def inbox(self) -> AccountInbox:
+        """The inbox of an account: read, mark and delete its items.
+
+        Example::
+
+            items = frontdesk.inbox.page(account, limit=20)
+        """
+        from .inbox import AccountInbox
+
+        return AccountInbox()
 
     def _make_actions(self, clock: Clock, audits: bool) -> Actions:
         # A view that includes types that the application declares later.

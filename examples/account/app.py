@@ -1,5 +1,5 @@
 """A customer area rendered by the server, without JavaScript: sign-in with a second factor, step-up
-before a payout, an authenticator app, and a list of devices."""
+before a payout, an authenticator app, a list of devices, and an inbox."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def create_app(database_url: str = "sqlite:///account.db") -> Flask:
     add_step_up(app)
     add_authenticators(app)
     add_devices(app)
+    add_inbox(app)
     with app.app_context():
         db.create_all()
     return app
@@ -207,5 +208,23 @@ def add_devices(app: Flask) -> None:
     def end_others() -> Response:
         frontdesk.sessions.end_all(others=True)
         return redirect(url_for("devices"))
+
+    # [end]
+
+
+def add_inbox(app: Flask) -> None:
+    # [inbox]
+    @app.get("/inbox")
+    @active_account_required
+    def inbox() -> str:
+        before = request.args.get("before", type=int)
+        items = frontdesk.inbox.page(frontdesk.current_account, limit=20, before=before)
+        return render_template("inbox.html", items=items)
+
+    @app.post("/inbox/<int:notification_id>/read")
+    @active_account_required
+    def read(notification_id: int) -> Response:
+        frontdesk.inbox.mark(frontdesk.current_account, notification_id, True)
+        return redirect(url_for("inbox"))
 
     # [end]

@@ -16,6 +16,7 @@ from flask_frontdesk.testing import Kit, Person
 from werkzeug.test import TestResponse
 
 from app import Base, create_app, db
+from app import frontdesk as app_frontdesk
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 AT: dict[str, Any] = {"base_url": "https://shop.example.com"}
@@ -207,3 +208,16 @@ def test_no_page_has_a_script(browser: FlaskClient, ada: Person) -> None:
     for path in ("/", "/devices", "/payout", "/confirm", "/sign-in", "/sign-in/code"):
         assert "<script" not in browser.get(path, **AT).text
     assert "<script" not in send(browser, "/authenticators").text
+
+
+def test_inbox_is_read_page_by_page(app: Flask, ada: Person, browser: FlaskClient) -> None:
+    with app.app_context():
+        for number in range(21):
+            app_frontdesk.notify(f"Order {number}", "It is on its way.", receivers=[ada.id])
+    newest = browser.get("/inbox", **AT).text
+    assert "Order 20" in newest
+    assert "Order 0<" not in newest
+    [mark, *_] = re.findall(r'action="(/inbox/[0-9]+/read)"', newest)
+    assert follow(browser, send(browser, mark)).count("Mark as read") == 19
+    [older] = re.findall(r'href="(/inbox[?]before=[0-9]+)"', newest)
+    assert "Order 0<" in browser.get(older, **AT).text
