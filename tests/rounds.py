@@ -42,6 +42,7 @@ WAITING = (
     "tests/server/test_granian.py",
     "tests/exports/test_processes.py",
     "tests/server/test_ended_sessions.py",
+    "tests/server/test_clocks.py",
     "tests/server/test_full_disk.py",
     "tests/server/test_outages.py",
     "tests/server/test_raw_requests.py",

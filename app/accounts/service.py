@@ -1,12 +1,12 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, delete, inspect, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from typing_extensions import TypeVar
 
-from ..core.clock import Clock
+from ..core.clock import LEEWAY, Clock
 from ..core.coded_messages import REQUIRED, CodedMessage
 from ..core.context import report_action
 from ..core.db.sqlstates import empty_column, refused_columns
@@ -37,7 +37,7 @@ from .models import (
 )
 from .own_columns import columns_behind, frontdesk_names
 from .passwords import Passwords, check_password
-from .rows import AccountRows
+from .rows import AccountRows, to_read
 
 PAGE = 500
 
@@ -54,10 +54,27 @@ class SignInState(NamedTuple):
 
 def state_of(account: AccountLike) -> SignInState:
     moment = account.tokens_valid_from
-    if moment is not None and moment.tzinfo is None:
-        # An application's own column may store no offset.
-        moment = moment.replace(tzinfo=UTC)
-    return SignInState(account.password_hash, moment)
+    return SignInState(account.password_hash, None if moment is None else _with_offset(moment))
+
+
+def next_valid_from(now: datetime, *former: datetime | None) -> datetime:
+    """Return the `tokens_valid_from` of a revocation: later than each former one, and than every
+    token that a machine with a fast clock has issued."""
+    later = [moment + timedelta(milliseconds=1) for moment in former if moment is not None]
+    return max([now + LEEWAY, *later])
+
+
+def issue_time(account: AccountLike, now: datetime) -> datetime:
+    """Return the time of issue of a new token or session: one that starts directly after a
+    revocation, or on a machine with a slow clock, is valid."""
+    moment = account.tokens_valid_from or account.created_at
+    # Rows from before the column was added have no creation time.
+    return now if moment is None else max(now, _with_offset(moment))
+
+
+def _with_offset(moment: datetime) -> datetime:
+    # An application's own column may store no offset.
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 class Reclaimer(NamedTuple):
@@ -453,7 +470,12 @@ class Accounts(Generic[A]):
 
     def _end_tokens(self, account: AccountLike) -> None:
         lock_loaded(self.session, account)
-        account.tokens_valid_from = self.clock.now()
+        # Read under the lock: another request may have revoked the tokens meanwhile.
+        stored = select(to_read(self.model, "tokens_valid_from")).where(self.model.id == account.id)
+        with self.session.no_autoflush:
+            former = self.session.scalar(stored)
+        own = state_of(account).tokens_valid_from
+        account.tokens_valid_from = next_valid_from(self.clock.now(), former, own)
         # Application code that changes the object may sign the account in afterwards.
         vars(account).pop(VERIFIED_STATE, None)
 

@@ -1,7 +1,9 @@
 """Changes of many accounts at once: one statement for all, and an audit log entry for each."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import select, update
@@ -9,7 +11,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from ..accounts.actions import ACCOUNT_UPDATED
 from ..accounts.models import DELETING, PENDING, SUSPENDED, AccountLike, Suspension
-from ..accounts.service import Accounts
+from ..accounts.service import Accounts, next_valid_from, state_of
 from ..auth.actions import TOKENS_ENDED
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, execute_bulk, lock_name, transaction
@@ -34,6 +36,8 @@ class Selection(NamedTuple):
 
     included: list[AccountLike]
     skipped: list[tuple[AccountLike, str]]
+    # The slugs of the workspaces that a suspension leaves without an active owner.
+    ownerless: Sequence[str] = ()
 
 
 @dataclass(eq=False)
@@ -74,12 +78,11 @@ class BulkAdministration:
             selection = self._lock(actor, ids, self._reason_against_suspension(suspension))
             before = {account.id: account.status for account in selection.included}
             changed = ["status", *(["suspended_until"] if suspension.until else [])]
-            self._update(
+            self._end_tokens(
                 selection.included,
                 status=SUSPENDED,
                 suspended_until=suspension.until,
                 suspended_reason=suspension.reason,
-                tokens_valid_from=self.accounts.clock.now(),
             )
             for account in selection.included:
                 report_action(
@@ -90,13 +93,14 @@ class BulkAdministration:
                     before={"status": before[account.id]},
                     after={"status": SUSPENDED},
                 )
-            return selection
+            ids = [account.id for account in selection.included]
+            return selection._replace(ownerless=self.administration.ownership.without_owner(ids))
 
     def sign_out(self, actor: AccountLike, ids: Collection[AccountKey]) -> Selection:
         """Revoke all tokens of the accounts."""
         with transaction(self.session) as session:
             selection = self._lock(actor, ids, _no_reason)
-            self._update(selection.included, tokens_valid_from=self.accounts.clock.now())
+            self._end_tokens(selection.included)
             for account in selection.included:
                 report_action(session, TOKENS_ENDED, account, account_id=account.id)
             return selection
@@ -161,6 +165,16 @@ class BulkAdministration:
             return IS_PENDING if is_pending else None
 
         return find_reason
+
+    def _end_tokens(self, accounts: Iterable[AccountLike], **values: Any) -> None:
+        """Update the accounts, with one statement unless some tokens were revoked just now."""
+        now = self.accounts.clock.now()
+        by_moment: dict[datetime, list[AccountLike]] = defaultdict(list)
+        for account in accounts:
+            former = state_of(account).tokens_valid_from
+            by_moment[next_valid_from(now, former)].append(account)
+        for moment, some in by_moment.items():
+            self._update(some, tokens_valid_from=moment, **values)
 
     def _update(self, accounts: Iterable[AccountLike], **values: Any) -> None:
         model = self.accounts.model

@@ -58,9 +58,13 @@ def gunicorn(settings: Mapping[str, str], log: Path, *options: str) -> Iterator[
 
 @contextmanager
 def gunicorn_server(
-    settings: Mapping[str, str], log: Path, *options: str, port: int | None = None
+    settings: Mapping[str, str],
+    log: Path,
+    *options: str,
+    port: int | None = None,
+    application: str = "wsgi:app",
 ) -> Iterator[Server]:
-    with _server([*GUNICORN, *options, "wsgi:app"], settings, log, port) as server:
+    with _server([*GUNICORN, *options, application], settings, log, port) as server:
         yield server
 
 

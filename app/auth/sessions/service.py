@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import or_, update
 
 from ...accounts.models import AccountLike
+from ...accounts.service import issue_time
 from ...core.clock import Clock
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, execute_bulk, has_begun, lock_row, transaction
@@ -62,7 +63,7 @@ class Sessions:
             amr=join_methods(methods(by), AMR_LENGTH),
             authenticated_at=now,
             factor_at=now if has_factor(by) else shown,
-            created_at=now,
+            created_at=issue_time(account, now),
             used_at=now,
             expires_at=now + min(self.settings.session_limits.longest, lives),
             ip=stored_ip_address(origin.address, self.settings.SESSION_ADDRESSES),

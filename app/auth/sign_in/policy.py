@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
-from ...accounts.service import Accounts, SignInState, state_of
+from ...accounts.service import Accounts, SignInState, issue_time, state_of
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import is_locked, transaction
 from ...core.errors import Problem
@@ -23,7 +24,7 @@ from ..errors import (
     PasskeyRefused,
     SignInRefused,
 )
-from ..proof_names import PASSKEY, PASSWORD, PROVIDER, has_factor, methods
+from ..proof_names import MULTIPLE, PASSKEY, PASSWORD, PROVIDER, has_factor, methods
 from ..tokens.access import AMR, Revocations, Tokens
 from .options import SignInOptions
 
@@ -191,14 +192,24 @@ class SignInPolicy(BasicService):
         set_origin_account(account.id)
         return self._payload(SignIn(account, (), SignInOptions(refresh=True)), session)
 
-    def _credentials(self, sign_in: SignIn, session: AccountSession | None) -> JsonObject:
+    def reissue(
+        self, account: AccountLike, factor_at: float | None, expires_at: float | None
+    ) -> JsonObject:
+        """Return a token for a caller whose tokens have just ended. It expires when the caller's
+        token would have: nobody stays signed in longer by repeating this."""
+        by = () if factor_at is None else (MULTIPLE,)
+        latest = None if expires_at is None else datetime.fromtimestamp(expires_at, UTC)
+        return self._credentials(SignIn(account, by, NO_OPTIONS), None, latest)
+
+    def _credentials(
+        self, sign_in: SignIn, session: AccountSession | None, latest: datetime | None = None
+    ) -> JsonObject:
         """Return an access token, or only its expiry if the response sets a session cookie."""
         account = sign_in.account
         claims = self.hooks.claims(account, self.session)
         if session is not None and sign_in.options.cookie:
             return {"expires": session.expires_at}
         sign_in_claims: JsonObject = {}
-        latest = None
         if session is not None:
             latest = session.expires_at
             sign_in_claims = {
@@ -208,7 +219,8 @@ class SignInPolicy(BasicService):
             }
         elif AMR in self.tokens.protected:
             sign_in_claims = {AMR: methods(sign_in.by)}
-        token, expires = self.tokens.issue(account.email, claims, sign_in_claims, latest)
+        issued_at = issue_time(account, self.clock.now())
+        token, expires = self.tokens.issue(account.email, claims, issued_at, sign_in_claims, latest)
         credentials = {"access_token": token, "expires": expires, "token_type": "bearer"}
         if self.sessions is not None and session is not None:
             credentials |= self.sessions.refresh_payload(session, sign_in.options)

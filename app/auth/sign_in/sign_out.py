@@ -1,11 +1,12 @@
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import func, or_, select, update
 
 from ...accounts.models import AccountLike
-from ...accounts.service import Accounts
-from ...core.clock import Clock
+from ...accounts.rows import to_read
+from ...accounts.service import Accounts, next_valid_from
+from ...core.clock import LEEWAY, Clock
 from ...core.context import report_action
 from ...core.db.transaction import AnySession, execute_bulk, transaction
 from ..actions import LOGOUT_SUCCEEDED, TOKENS_ENDED
@@ -54,8 +55,12 @@ class SignOut:
     def _end_all(self) -> Iterator[int]:
         """Yield the number of changed accounts of each batch. Each batch is a transaction: sign-ins
         do not wait for millions of rows, and an interrupted run can be repeated."""
-        moment, model = self.clock.now(), self.accounts.model
-        since = model.tokens_valid_from
+        now, model = self.clock.now(), self.accounts.model
+        since = to_read(model, "tokens_valid_from")
+        with transaction(self.session) as session:
+            # A machine with a fast clock may have revoked the tokens of some accounts just now.
+            last = session.scalar(select(func.max(since)).where(since < now + 3 * LEEWAY))
+        moment = next_valid_from(now, last)
         others = select(model.id).where(or_(since.is_(None), since < moment)).limit(ROWS_AT_ONCE)
         while True:
             with transaction(self.session) as session:

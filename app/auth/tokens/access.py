@@ -22,7 +22,7 @@ from uuid import UUID
 from flask import Flask, current_app
 
 from ...accounts.addresses import fold
-from ...core.clock import Clock
+from ...core.clock import LEEWAY, Clock
 from ...core.db.transaction import AnySession, after_commit
 from ...core.keystore import Keystore, KeystoreUnavailable
 from ...core.types import JsonObject, Values
@@ -43,8 +43,7 @@ AMR = "amr"
 # Added to the audiences of a token that names any, unless `AUTH.AUDIENCE` is set.
 AUDIENCE = "frontdesk"
 
-# The clocks of several machines may differ.
-LEEWAY_SECONDS = 2.0
+LEEWAY_SECONDS = LEEWAY.total_seconds()
 
 # The cache takes a few megabytes at most; a full cache is cleared.
 REMEMBERED_TOKENS = 10_000
@@ -98,14 +97,18 @@ class Tokens:
         self._verified: dict[str, TokenClaims] = {}
 
     def issue(
-        self, email: str, claims: Values, sign_in: Values = _NOTHING, latest: datetime | None = None
+        self,
+        email: str,
+        claims: Values,
+        issued_at: datetime,
+        sign_in: Values = _NOTHING,
+        latest: datetime | None = None,
     ) -> tuple[str, datetime]:
         """Return a token and its expiry, which is not after `latest`. Claims of the application
         never replace reserved claims."""
-        now = self._clock.now()
-        ends = now + self.lifetime
+        ends = self._clock.now() + self.lifetime
         expires = (ends if latest is None else min(ends, latest)).replace(microsecond=0)
-        reserved = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
+        reserved = {"sub": email, "iat": issued_at.timestamp(), "exp": int(expires.timestamp())}
         own = {name: sign_in[name] for name in self.protected & sign_in.keys()}
         token = self._signer.sign(email, {**self._application_claims(claims), **own, **reserved})
         return token, expires.astimezone(UTC)
@@ -122,11 +125,11 @@ class Tokens:
                 self._verified.clear()
             self._verified[token] = claims
         now = self._clock.now().timestamp()
-        latest = now + LEEWAY_SECONDS
         if (
             claims.expires <= now
-            or (claims.not_before is not None and claims.not_before > latest)
-            or (claims.issued_at is not None and claims.issued_at > latest)
+            or (claims.not_before is not None and claims.not_before > now + LEEWAY_SECONDS)
+            # A revocation on a machine with a fast clock dates new tokens two leeways ahead.
+            or (claims.issued_at is not None and claims.issued_at > now + 2 * LEEWAY_SECONDS)
         ):
             raise InvalidCredentials
         return claims
