@@ -28,7 +28,7 @@ _METHODS = {
     RECOVERY_CODE: ("recovery",),
     PASSKEY: ("hwk", "user"),
 }
-_MULTIPLE = "mfa"
+MULTIPLE = "mfa"
 
 
 def has_factor(by: Iterable[str]) -> bool:
@@ -39,7 +39,7 @@ def methods(by: Sequence[str]) -> list[str]:
     """Return the `amr` values of the proofs, each once, and `mfa` if one is a second factor."""
     named = [method for proof in by for method in _METHODS.get(proof, (proof,))]
     if has_factor(by):
-        named.append(_MULTIPLE)
+        named.append(MULTIPLE)
     return list(dict.fromkeys(named))
 
 
@@ -55,4 +55,4 @@ def join_methods(methods: Iterable[str], length: int) -> str:
 
 def amr_has_factor(amr: object) -> bool:
     """Return whether an `amr` claim names a second factor."""
-    return isinstance(amr, list) and _MULTIPLE in amr
+    return isinstance(amr, list) and MULTIPLE in amr

@@ -111,6 +111,8 @@ class Actions:
         # Includes the application's own types, some of which are declared later.
         self.catalogue = catalogue
         self.audits = audits
+        # Called after the commit of every reported action, with its name and data.
+        self.watchers: list[Callable[[str, Values], object]] = []
         self._clock = clock
         self._known = set(signals)
         self._signals = Namespace()
@@ -182,6 +184,8 @@ class Actions:
             if workspace_id is not None:
                 fields["workspace_id"] = workspace_id
             after_commit(session, partial(log_action, action.log_event, fields))
+        for watch in self.watchers:
+            after_commit(session, partial(watch, action.name, data))
         if not self.audits:
             return
         row = self.row(current_origin(), action.name, account_id, workspace_id, target, data)

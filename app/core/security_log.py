@@ -60,6 +60,8 @@ class RejectionLog:
     def __init__(self, clock: Clock, record: RecordRejection | None = None) -> None:
         self._clock = clock
         self._record = record
+        # Called for every rejected request, without the limit.
+        self.watchers: list[Callable[[Problem], object]] = []
         self._lock = Lock()
         self._ends = 0.0
         self._logged = 0
@@ -67,6 +69,8 @@ class RejectionLog:
         self._omitted: Counter[LogSource] = Counter()
 
     def log(self, problem: Problem) -> None:
+        for watch in self.watchers:
+            watch(problem)
         event = problem.note.get("event", problem.security_event)
         if not event or not (self._record or log.isEnabledFor(logging.INFO)):
             return

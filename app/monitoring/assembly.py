@@ -3,6 +3,7 @@ from ..core.config.environment import SettingsError
 from ..core.config.settings import CoreSettings
 from ..core.context import Context
 from ..core.extras import missing_extra
+from ..core.security_log import RejectionLog
 
 
 def assemble(context: Context) -> None:
@@ -16,6 +17,8 @@ def assemble(context: Context) -> None:
 
         metrics = measure(context.app, context.engine)
         context.add(metrics)
+        context.actions.watchers.append(metrics.count_action)
+        context.get(RejectionLog).watchers.append(metrics.count_rejection)
         if context.has(Accounts) and (breaches := context.get(Accounts).passwords.rules.breaches):
             breaches.when_unanswered.append(metrics.unasked_breaches.inc)
         context.add(QueueMetrics(context.session, context.clock))

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from flask import Flask, Response, g, request
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -30,10 +29,15 @@ from prometheus_client.registry import Collector
 from sqlalchemy import Engine, QueuePool, event
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from ..auth.actions import LOGIN_SUCCEEDED
+from ..auth.proof_names import MAILED_CODE, PASSKEY, PASSWORD, PROVIDER
+from ..auth.sign_in.attempts import PROOF
 from ..broadcasts.counts import expansions_by_state, oldest_expansion
 from ..core.clock import Clock
 from ..core.context import find_context, service
 from ..core.db.transaction import AnySession
+from ..core.errors import Problem
+from ..core.types import Values
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, hidden
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_channel, oldest_pending
@@ -47,7 +51,8 @@ log = logging.getLogger(__name__)
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _IN_USE = "frontdesk_in_use"
-_SIGN_INS = {"auth.login": "password", "auth.idp_callback": "idp"}
+# The label of a sign-in by its first proof.
+_WAYS = {PASSWORD: "password", PASSKEY: "passkey", MAILED_CODE: "code", PROVIDER: "idp"}
 
 
 class Metrics:
@@ -98,9 +103,21 @@ class Metrics:
             self._known[key] = found
         found[0].inc()
         found[1].observe(seconds)
-        way = _SIGN_INS.get(request.endpoint or "")
-        if way is not None and request.method == "POST":
-            self.logins.labels(way, _outcome(response)).inc()
+
+    def count_action(self, name: str, data: Values) -> None:
+        """Count a complete sign-in, by whatever route or page."""
+        if name == LOGIN_SUCCEEDED.name:
+            self._count_sign_in(data["proofs"][0], "succeeded")
+
+    def count_rejection(self, problem: Problem) -> None:
+        """Count a rejected sign-in."""
+        if PROOF in problem.note:
+            self._count_sign_in(problem.note[PROOF], problem.code)
+
+    def _count_sign_in(self, proof: str, outcome: str) -> None:
+        # An application's own proof can have any name.
+        if (way := _WAYS.get(proof)) is not None:
+            self.logins.labels(way, outcome).inc()
 
     def render(self) -> bytes:
         if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
@@ -159,15 +176,6 @@ def measure(app: Flask, engine: Engine) -> Metrics:
         return response
 
     return metrics
-
-
-def _outcome(response: Response) -> str:
-    if response.status_code == 200:
-        return "succeeded"
-    try:
-        return str(orjson.loads(response.get_data())["code"])
-    except (ValueError, KeyError, TypeError):
-        return "failed"
 
 
 class DatabaseMetrics(Collector):

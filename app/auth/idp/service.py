@@ -31,6 +31,7 @@ from ..errors import (
 )
 from ..mails import Mails
 from ..proof_names import PROVIDER
+from ..sign_in.attempts import sign_in_by
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
@@ -94,6 +95,7 @@ class IdpSignIn(BasicService):
         pending_sign_ins.add(pending)
         return url
 
+    @sign_in_by(PROVIDER)
     def finish(
         self,
         pending_sign_ins: PendingSignIns,

@@ -31,6 +31,7 @@ from ..proof_names import MAILED_CODE
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
+from ..sign_in.attempts import sign_in_by
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..sign_up_policy import BY_CODE, SignUpPolicy
@@ -69,6 +70,7 @@ class LoginByCode:
             self.mails.send_no_account(email)
         return issued.login_id
 
+    @sign_in_by(MAILED_CODE)
     def sign_in(self, login_id: str, code: str, options: SignInOptions) -> SignInResult | Challenge:
         try:
             email, account = self.codes.use(login_id, code)

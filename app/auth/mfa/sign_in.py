@@ -10,6 +10,7 @@ from ..actions import LOGIN_CHALLENGED
 from ..caller import Caller
 from ..errors import TooManyAttempts
 from ..proof_names import DEVICE
+from ..sign_in.attempts import note_proof, sign_in_by
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignIn, SignInPolicy, SignInResult
 from ..step_up.service import StepUpMethod
@@ -56,7 +57,7 @@ class FactorStage:
             try:
                 proof = self.second_factors.check(account, TOTP_KIND, options.otp, options)
             except Problem as problem:
-                return Challenge(problem)
+                return Challenge(note_proof(problem, sign_in.by[0]))
             sign_in.by = (*sign_in.by, proof)
             return None
         return self._challenge(sign_in, methods)
@@ -94,7 +95,9 @@ class SecondStep:
         """Sign in by the first proof and a second factor. Of several requests with one token, one
         succeeds."""
         first = self.tokens.read(CHALLENGE, mfa_token)
-        with self.tokens.limit_tries(first), transaction(self.session):
+        # One sign-in, whose first proof counts.
+        rejected = sign_in_by(first.proofs[0])
+        with rejected, self.tokens.limit_tries(first), transaction(self.session):
             proof = self.second_factors.check(first.account, kind, value, options)
             self.tokens.use_up(first)
             outcome = self.policy.admit(first.account, (*first.proofs, proof), options)

@@ -30,6 +30,7 @@ from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import CHALLENGE, MfaTokens
 from ..mfa.notices import FactorNotices
 from ..proof_names import PASSKEY
+from ..sign_in.attempts import sign_in_by
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..step_up.service import StepUpMethod
@@ -154,6 +155,7 @@ class PasskeyLogin:
         first = self.tokens.read(CHALLENGE, mfa_token)
         return self.proofs.options(SECOND_FACTOR, first.account.id)
 
+    @sign_in_by(PASSKEY)
     def sign_in(self, given: Assertion, options: SignInOptions) -> SignInResult | Challenge:
         """Sign in with a passkey, which is two factors by itself."""
         use = self.proofs.verify(given, SIGN_IN)

@@ -11,6 +11,7 @@ from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ..errors import IncorrectCredentials
 from ..limits import Failures
 from ..proof_names import PASSWORD
+from .attempts import sign_in_by
 from .options import SignInOptions
 from .policy import Challenge, SignInPolicy, SignInResult
 
@@ -37,6 +38,7 @@ class Login:
     policy: SignInPolicy
     failures: Failures
 
+    @sign_in_by(PASSWORD)
     def with_password(
         self, email: str, password: str, options: SignInOptions
     ) -> SignInResult | Challenge:
@@ -77,7 +79,8 @@ class Login:
         if password_hash is None or not tried.right:
             self.failures.count(email, ip_address)
             raise IncorrectCredentials(note={"account_id": account_id})
-        self.failures.accept(email, ip_address)
+        # Failed sign-ins may have reached a limit while the password was hashed.
+        self.failures.check(email, ip_address)
         new_hash = None
         if tried.renew:
             new_hash = self.passwords.hash(password)

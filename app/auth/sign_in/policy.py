@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
 from ...accounts.service import Accounts, SignInState, issue_time, state_of
 from ...core.context import BasicService, report_action
-from ...core.db.transaction import is_locked, transaction
+from ...core.db.transaction import after_commit, is_locked, transaction
 from ...core.errors import Problem
 from ...core.request import set_origin_account
 from ...core.types import JsonObject
@@ -82,7 +82,7 @@ Stage = Callable[[SignIn], Challenge | None]
 
 
 class SessionUse(NamedTuple):
-    """Which sign-ins have a stored session; by default none has."""
+    """What a sign-in leaves. By default, none has a stored session."""
 
     # For every sign-in.
     sessions: Sessions | None = None
@@ -90,6 +90,8 @@ class SessionUse(NamedTuple):
     cookie_sessions: Sessions | None = None
     # Called within the transaction of a sign-in or a re-authentication.
     set_cookie: Callable[[SignInResult], object] | None = None
+    # Remembers the network of a sign-in, by the email address and the IP address.
+    trust_network: Callable[[str, str], object] | None = None
 
 
 @dataclass(eq=False)
@@ -104,7 +106,7 @@ class SignInPolicy(BasicService):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.sessions, self.cookie_sessions, self.set_cookie = self.session_use
+        self.sessions, self.cookie_sessions, self.set_cookie, self.trust_network = self.session_use
 
     def admit(
         self,
@@ -153,6 +155,10 @@ class SignInPolicy(BasicService):
         if getattr(type(account), "last_login_date", None) is not None:
             cast(Any, account).last_login_date = self.clock.now()
         set_origin_account(account.id)
+        trust, email, ip_address = self.trust_network, account.email, sign_in.options.ip_address
+        # An attacker who has the password, and not the second factor, does not get here.
+        if trust is not None and ip_address:
+            after_commit(self.session, lambda: trust(email, ip_address))
         report_action(
             self.session, LOGIN_SUCCEEDED, account, account_id=account.id, proofs=sign_in.by
         )
