@@ -121,7 +121,7 @@ def _recovery(context: Context) -> Recovery:
         context.basics,
         accounts,
         AccountProofs(purpose, context.get(Proofs), accounts, context.tables.account_ids),
-        mail_limit(context.keystore, auth, "recovery", auth.RECOVERY_LIMIT),
+        mail_limit(context.get(Failures), auth, "recovery", auth.RECOVERY_LIMIT),
         auth.HIDE_ACCOUNTS,
         context.get(Failures),
         context.get(Mails),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..accounts.actions import ACCOUNT_UNLOCKED
+from ..accounts.addresses import fold
 from ..accounts.models import AccountLike
 from ..core.config.field_types import parse_rates
 from ..core.context import report_action
@@ -21,8 +22,11 @@ from ..core.types import AccountKey
 from .errors import TooManyAttempts
 from .settings import AuthSettings
 
-# How long an IP address is trusted for an account after a sign-in or an email verification from it.
+# How long a network is known for an account after a sign-in (MFA included) or an email verification
+# from it. Requests from other networks cannot use up its rate limits.
 KNOWN_SECONDS = 90 * 24 * 3600
+# How a network became known: by a complete sign-in.
+SIGNED_IN = "signed-in"
 UNLOCK_SECONDS = 7 * 24 * 3600
 # The round of an account's counters until their first reset.
 FIRST_ROUND = "0"
@@ -59,15 +63,15 @@ class Failures:
         if self.enabled:
             self._check(email, rate_limit_network(ip_address))
 
-    def accept(self, email: str, ip_address: str) -> None:
-        """Trust the IP address for the account after a correct password.
+    def is_known(self, email: str, ip_address: str) -> bool:
+        """Return whether the network is one of a complete sign-in, which has its own counters."""
+        known = _known(email, rate_limit_network(ip_address))
+        return self.enabled and self.keystore.get(known) == SIGNED_IN
 
-        If failed sign-ins reached the limit while the password was hashed, raise TooManyAttempts.
-        """
+    def trust(self, email: str, ip_address: str) -> None:
         if self.enabled:
-            network = rate_limit_network(ip_address)
-            self._check(email, network)
-            self.keystore.put(_known(email, network), "1", KNOWN_SECONDS)
+            known = _known(email, rate_limit_network(ip_address))
+            self.keystore.put(known, SIGNED_IN, KNOWN_SECONDS)
 
     def count(self, email: str, ip_address: str) -> None:
         """Count a wrong password; raise TooManyAttempts if it exceeds a limit."""
@@ -103,14 +107,16 @@ class Failures:
         return max(map(self.keystore.remaining, reached), default=0)
 
     def reset_and_trust(self, email: str, ip_address: str) -> None:
-        """Reset the counters and trust the IP address after a proof by email.
+        """Reset the counters and trust the network after a proof by email.
 
         The owner can then sign in while an attacker continues to guess. Only completing the proof
         has this effect: anyone can request one.
         """
         if self.enabled:
             self.reset(email)
-            self.keystore.put(_known(email, rate_limit_network(ip_address)), "1", KNOWN_SECONDS)
+            # Not a complete sign-in: an attacker who reads the owner's email gets no more attempts
+            # at second factors.
+            self.keystore.add(_known(email, rate_limit_network(ip_address)), "1", KNOWN_SECONDS)
 
     def _check(self, email: str, network: str) -> None:
         for limit, key, total in self._counted(email, network):
@@ -165,16 +171,21 @@ def auth_limit(keystore: Keystore, settings: AuthSettings, name: str, notation: 
 
 
 def mail_limit(
-    keystore: Keystore, settings: AuthSettings, name: str, notation: str
+    failures: Failures, settings: AuthSettings, name: str, notation: str
 ) -> Callable[[str, str], None]:
     """Return what counts a request for an email with a code or a link: per email address, with or
-    without an account, and per IP address."""
+    without an account, and per IP address.
+
+    The known networks of an account share a second counter, so that strangers cannot use up the
+    owner's requests, and twice the emails are the most.
+    """
+    keystore = failures.keystore
     by_email = auth_limit(keystore, settings, name, notation)
     by_address = auth_limit(keystore, settings, f"{name}-address", settings.RECOVERY_ADDRESS_LIMIT)
 
     def count(email: str, ip_address: str) -> None:
         by_address.count(rate_limit_network(ip_address))
-        by_email.count(email)
+        by_email.count(f"{email}:known" if failures.is_known(email, ip_address) else email)
 
     return count
 
@@ -222,7 +233,7 @@ def _parse(name: str, notation: str, **per: bool) -> list[Threshold]:
 
 
 def _known(email: str, network: str) -> str:
-    return f"known:{email}:{network}"
+    return f"known:{fold(email)}:{network}"
 
 
 def _round(email: str) -> str:

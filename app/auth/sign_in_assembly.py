@@ -98,6 +98,7 @@ def _policy(context: Context) -> SignInPolicy:
             stored.sessions if stored and stored.for_every_sign_in else None,
             stored.sessions if stored else None,
             stored.cookie.set if stored and stored.cookie else None,
+            context.get(Failures).trust,
         ),
     )
 

@@ -1,4 +1,4 @@
-"""MFA lockout: wrong codes lock attackers out, and owners for at most ten minutes."""
+"""MFA lockout: wrong codes lock attackers out, and not owners in a network of theirs."""
 
 from __future__ import annotations
 
@@ -69,12 +69,22 @@ def send(api: Api, ada: Person, status: int = 200, **factor: str) -> str:
     return str(answer.get_json().get("code", ""))
 
 
-def test_guessing_locks_the_ten_minute_limit(
-    ada: Person, mfa: Enrolled, attacker: Api, owner: Api
+def test_guessing_locks_strangers_and_no_known_network(
+    app: Flask, ada: Person, mfa: Enrolled, attacker: Api, owner: Api, mails: MailOutbox
 ) -> None:
-    send(owner, ada, otp=mfa.phone.next_code())
+    second = from_address(app, "192.0.2.20")
+    for api in (owner, second):
+        send(api, ada, otp=mfa.phone.next_code())
     guess(attacker, ada, mfa)
-    assert send(owner, ada, 429, otp=mfa.phone.next_code()) == "too_many_attempts"
+    elsewhere = from_address(app, "192.0.2.130")
+    assert send(elsewhere, ada, 429, otp=mfa.phone.next_code()) == "too_many_attempts"
+    # Each known network has ten attempts of its own.
+    mails.clear()
+    for api in (owner, second):
+        send(api, ada, otp=mfa.phone.next_code())
+        guess(api, ada, mfa)
+        send(api, ada, 429, otp=mfa.phone.next_code())
+    assert len(mails.to(ada.email)) == 1, "known networks share the notices"
 
 
 def test_admin_unlock_resets_the_factor_counters(
@@ -123,7 +133,7 @@ def test_password_reset_resets_the_factor_counters(
 
 @only_on("sqlite")
 def test_only_three_resets_a_day_reset_the_factor_counters(
-    ada: Person, mfa: Enrolled, attacker: Api, clock: SteppingClock, mails: MailOutbox
+    app: Flask, ada: Person, mfa: Enrolled, attacker: Api, clock: SteppingClock, mails: MailOutbox
 ) -> None:
     # An attacker who reads the owner's email must not guess without end.
     for number in range(4):
@@ -133,6 +143,13 @@ def test_only_three_resets_a_day_reset_the_factor_counters(
         ada.password = f"another horse battery {number}"
         reset(attacker, token, new_password=ada.password)
     send(attacker, ada, 429, otp=mfa.phone.wrong_code())
+    # A reset from another network gives no attempts to it.
+    mails.clear()
+    elsewhere = from_address(app, "192.0.2.77")
+    token, _ = ask(elsewhere, mails)
+    ada.password = "another horse battery 5"
+    reset(elsewhere, token, new_password=ada.password)
+    send(elsewhere, ada, 429, otp=mfa.phone.wrong_code())
     clock.step(hours=24)
     guess(attacker, ada, mfa, times=1)
 
@@ -154,7 +171,11 @@ def test_recovery_codes_are_counted_separately(
     send(owner, ada, recovery_code=mfa.recovery_codes[0])
     for _ in range(10):
         send(attacker, ada, 400, recovery_code="aaaa-aaaa")
-    send(owner, ada, 429, recovery_code=mfa.recovery_codes[1])
+    send(attacker, ada, 429, recovery_code=mfa.recovery_codes[1])
+    send(owner, ada, recovery_code=mfa.recovery_codes[1])
+    for _ in range(10):
+        send(owner, ada, 400, recovery_code="aaaa-aaaa")
+    send(owner, ada, 429, recovery_code=mfa.recovery_codes[2])
 
 
 @only_on("sqlite")
@@ -170,7 +191,7 @@ def test_daily_limit_stops_guessers(
 
 
 @only_on("sqlite")
-def test_known_ip_address_passes_the_daily_limit(
+def test_known_network_has_its_own_daily_limit(
     ada: Person, mfa: Enrolled, attacker: Api, owner: Api, clock: SteppingClock, mails: MailOutbox
 ) -> None:
     send(owner, ada, otp=mfa.phone.next_code())
@@ -180,6 +201,8 @@ def test_known_ip_address_passes_the_daily_limit(
     send(owner, ada, otp=mfa.phone.next_code())
     assert mails.to(ada.email) == []
     send(attacker, ada, 429, otp=mfa.phone.wrong_code())
+    guess_all_day(owner, ada, mfa, clock)
+    send(owner, ada, 429, otp=mfa.phone.next_code())
 
 
 @only_on("sqlite")
@@ -216,5 +239,7 @@ def test_trusted_device_passes_the_daily_limit_at_step_up(
     token = elsewhere.post("/login", data=form, headers=trusted).json["access_token"]
     elsewhere.token = token
     proof = {"otp": mfa.phone.next_code()}
-    elsewhere.post("/reauthenticate", 429, json=proof)
-    elsewhere.post("/reauthenticate", json=proof, headers=trusted)
+    another = from_address(app, "198.51.200.20")
+    another.token = token
+    another.post("/reauthenticate", 429, json=proof)
+    another.post("/reauthenticate", json=proof, headers=trusted)

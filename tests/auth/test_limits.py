@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from app.testing.client import Api
+from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
@@ -158,6 +159,44 @@ def test_recovery_is_limited_for_known_and_unknown_accounts(
     for _ in range(5):
         api.post("/password-recovery", status, json={"email": email})
     api.post("/password-recovery", 429, json={"email": email})
+
+
+EMAILS: dict[str, Callable[[Api, str, int], Answer]] = {
+    "reset": lambda api, email, status: api.post(
+        "/password-recovery", status, json={"email": email}
+    ),
+    "code": lambda api, email, status: api.post("/login/code", status, json={"email": email}),
+}
+
+
+@pytest.mark.parametrize("kind", EMAILS)
+def test_stranger_does_not_use_up_emails_of_known_networks(
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox, kind: str
+) -> None:
+    app = make_app(AUTH__LOGIN_BY_CODE="on", AUTH__HIDE_ACCOUNTS="true")
+    ada, request = person("ada", into=app), EMAILS[kind]
+    accepted = 202 if kind == "code" else 200
+    owner, second, stranger, other = (
+        from_address(app, address)
+        for address in ("203.0.113.9", "192.0.2.1", "198.51.100.66", "198.51.100.77")
+    )
+    for api in (owner, second):
+        log_in(api, ada.email, PASSWORD)
+    refused = []
+    for email in (ada.email, "unknown@example.com"):
+        for _ in range(5):
+            request(stranger, email, accepted)
+        refused += [request(api, email, 429) for api in (stranger, other)]
+    bodies = {str(each.json) for each in refused}
+    assert len(bodies) == 1, "an account and no account get the same response"
+    mails.clear()
+    for api in (owner, second, owner, second, owner):
+        request(api, ada.email, accepted)
+    # Known networks share a counter: the owner gets at most twice the emails.
+    for api in (owner, second):
+        refused.append(request(api, ada.email, 429))
+    assert len({str(each.json) for each in refused}) == 1
+    assert len(mails.to(ada.email)) == 5
 
 
 def test_recovery_is_limited_by_ip_address(api: Api) -> None:

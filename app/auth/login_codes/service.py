@@ -199,7 +199,7 @@ def _login(context: Context) -> LoginByCode:
     return LoginByCode(
         context.get(Accounts),
         context.get(LoginCodes),
-        mail_limit(context.keystore, auth, "login-code", auth.LOGIN_CODE_LIMIT),
+        mail_limit(context.get(Failures), auth, "login-code", auth.LOGIN_CODE_LIMIT),
         context.get(Failures),
         partial(
             may_sign_up, context.get(SignUpPolicy), lambda: "registration" not in context.schemas

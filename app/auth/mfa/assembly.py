@@ -106,8 +106,7 @@ def _authenticators(context: Context) -> Authenticators:
 
 def _limits(context: Context) -> FactorLimits:
     notices, devices = context.get(FactorNotices), context.get(TrustedDevices)
-    is_on = context.settings.of(AuthSettings).RATE_LIMITS_ENABLED
-    return FactorLimits(context.keystore, notices, devices, is_on)
+    return FactorLimits(context.get(Failures), notices, devices)
 
 
 def _tokens(context: Context) -> MfaTokens:

@@ -38,7 +38,7 @@ class SecondFactors:
 
         A wrong value is counted as a wrong password from this IP address, and for the account.
         """
-        check, ip_address = self.checks.get(kind), options.ip_address
+        check = self.checks.get(kind)
         with transaction(self.session) as session:
             counted = self.limits.count_attempt(account, kind, options)
             try:
@@ -47,11 +47,9 @@ class SecondFactors:
                 self.limits.uncount(counted)
                 raise
             if proof is None:
-                self.failures.count(account.email, ip_address)
+                self.failures.count(account.email, options.ip_address)
                 raise WrongFactor(note={"account_id": account.id})
-            account_id = account.id
             after_commit(session, lambda: self.limits.uncount(counted))
-            after_commit(session, lambda: self.limits.trust_ip_address(account_id, ip_address))
             return proof
 
     def methods(self, account_id: AccountKey) -> list[str]:

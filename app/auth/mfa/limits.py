@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from ...accounts.models import AccountLike
 from ...core.config.field_types import Rate, parse_rates
 from ...core.db.account_ids import serialize_id
-from ...core.keystore import Keystore
 from ...core.request import rate_limit_network
 from ...core.types import AccountKey
 from ..errors import TooManyAttempts
-from ..limits import KNOWN_SECONDS, UNLOCK_SECONDS
+from ..limits import UNLOCK_SECONDS, Failures
 from ..proof_names import RECOVERY_CODE
 from ..sign_in.options import SignInOptions
 from .devices import TrustedDevices
@@ -29,29 +28,35 @@ Counters = Sequence[tuple[str, int]]
 
 @dataclass(eq=False)
 class FactorLimits:
-    """Recovery codes have separate counters: wrong codes of an app never block them."""
+    """Recovery codes have separate counters: wrong codes of an app never block them.
 
-    keystore: Keystore
+    Each network that is known for the account has counters of its own, and so have its trusted
+    devices together: an attacker who has the password cannot use up the owner's attempts.
+    """
+
+    failures: Failures
     notices: FactorNotices
     devices: TrustedDevices
-    enabled: bool
+
+    def __post_init__(self) -> None:
+        self.keystore = self.failures.keystore
 
     def count_attempt(self, account: AccountLike, kind: str, options: SignInOptions) -> Counters:
         """Count an attempt before it is checked, so that parallel requests cannot exceed the limit.
 
-        Raises TooManyAttempts. An attacker who has the password can use up the attempts of a day,
-        so trusted devices and the IP addresses of earlier sign-ins are exempt from the daily limit.
+        Raises TooManyAttempts.
         """
-        counted = []
-        period = self.keystore.get(_period(account.id)) if self.enabled else None
-        for rate in WRONG_FACTORS if self.enabled else ():
-            key = _key(account.id, kind, rate, period)
+        counted: list[tuple[str, int]] = []
+        if not self.failures.enabled:
+            return counted
+        period = self.keystore.get(_period(account.id))
+        scope = self._scope(account, options)
+        for rate in WRONG_FACTORS:
+            key = _key(account.id, kind, rate, period, scope)
             attempts = self.keystore.count(key, rate.seconds)
-            if attempts > rate.amount and not (
-                rate.seconds == DAY and self._is_owner(account, options)
-            ):
+            if attempts > rate.amount:
                 if attempts == rate.amount + 1:
-                    self.notices.factor_guessed(account.email)
+                    self._notify(account, rate, scope)
                 raise TooManyAttempts(self.keystore.remaining(key), note={"limit": "second-factor"})
             counted.append((key, rate.seconds))
         return counted
@@ -60,12 +65,6 @@ class FactorLimits:
         """Undo the count of an attempt that was correct or could not be checked."""
         for key, seconds in counted:
             self.keystore.count(key, seconds, by=-1)
-
-    def trust_ip_address(self, account_id: AccountKey, ip_address: str) -> None:
-        """Trust the IP address after a correct factor. A correct password is not enough: an
-        attacker who guesses factors has it."""
-        if self.enabled:
-            self.keystore.put(_known(account_id, ip_address), "1", KNOWN_SECONDS)
 
     def reset(self, account_id: AccountKey) -> None:
         """Restart all counters of an account at zero."""
@@ -77,21 +76,25 @@ class FactorLimits:
         if resets <= RESETS_A_DAY:
             self.reset(account_id)
 
-    def _is_owner(self, account: AccountLike, options: SignInOptions) -> bool:
-        if self.keystore.get(_known(account.id, options.ip_address)) is not None:
-            return True
-        return options.device is not None and self.devices.is_trusted(account, options.device)
+    def _scope(self, account: AccountLike, options: SignInOptions) -> str:
+        """Return the known network, `device` for a trusted device, or nothing for strangers."""
+        if self.failures.is_known(account.email, options.ip_address):
+            return rate_limit_network(options.ip_address)
+        is_trusted = options.device and self.devices.is_trusted(account, options.device)
+        return "device" if is_trusted else ""
+
+    def _notify(self, account: AccountLike, rate: Rate, scope: str) -> None:
+        """Email the owner: all known networks and devices together as often as strangers."""
+        noticed = f"factor-noticed-{rate.seconds}:{serialize_id(account.id)}"
+        if not scope or self.keystore.add(noticed, "1", rate.seconds):
+            self.notices.factor_guessed(account.email)
 
 
-def _key(account_id: AccountKey, kind: str, rate: Rate, period: str | None) -> str:
+def _key(account_id: AccountKey, kind: str, rate: Rate, period: str | None, scope: str) -> str:
     counter = "recovery-code" if kind == RECOVERY_CODE else "factor"
-    key = f"{counter}-{rate.seconds}:{serialize_id(account_id)}"
-    return key if period is None else f"{key}:{period}"
+    parts = [f"{counter}-{rate.seconds}", str(serialize_id(account_id)), period, scope]
+    return ":".join(filter(None, parts))
 
 
 def _period(account_id: AccountKey) -> str:
     return f"factor-round:{serialize_id(account_id)}"
-
-
-def _known(account_id: AccountKey, ip_address: str) -> str:
-    return f"factor-known:{serialize_id(account_id)}:{rate_limit_network(ip_address)}"
