@@ -29,6 +29,7 @@ from .schemas import (
     AccountDetails,
     AccountEdit,
     AccountQuery,
+    ChangedAccount,
     DeliveryQuery,
     DeliveryRead,
     MembershipRead,
@@ -91,12 +92,13 @@ def get_managed_account(account_id: AccountKey) -> Details:
 @example(json=schemas.SUSPEND, answer=schemas.SUSPENDED)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
 @takes(json=schemas.account_edit)
-@answers(200, AccountDetails, ready=True)
+@answers(200, ChangedAccount, ready=True)
 def update_managed_account(account_id: AccountKey, json: AccountEdit.Input) -> Details:
     """Update an account's role or status
 
     An account that is no longer active is signed out. Use the status `suspended` with
-    `suspended_until` for a suspension that ends automatically.
+    `suspended_until` for a suspension that ends automatically. `workspaces_without_owner` names the
+    workspaces that lose their only active owner.
     """
     return service(Administration).change(caller().account, account_id, json)
 

@@ -105,6 +105,17 @@ class AccountDetails(AccountRead):
     )
 
 
+class ChangedAccount(AccountDetails):
+    """The response of a change."""
+
+    workspaces_without_owner = response_field(
+        fields.List,
+        "Slugs of the shared workspaces of the account that have no active owner now."
+        " `flask workspaces add SLUG EMAIL --type owner` appoints one.",
+        fields.String(),
+    )
+
+
 class AccountCreate(RequestSchema):
     class Input(TypedDict):
         email: str
@@ -268,7 +279,7 @@ SUSPEND = {
     "suspended_until": "2030-02-01T00:00:00+00:00",
     "suspended_reason": "Sends spam",
 }
-SUSPENDED = {**MADE, **SUSPEND}
+SUSPENDED = {**MADE, **SUSPEND, "workspaces_without_owner": ["team"]}
 RECOVERY_SENT = {"message": "Password recovery email sent"}
 DELIVERY = {
     "id": 41,

@@ -1,6 +1,6 @@
 """User management: how admins create, change and delete other accounts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -28,6 +28,7 @@ from .view import AccountView, Details
 OURS = AccountEdit._declared_fields.keys()
 UNTIL: Final = "suspended_until"
 REASON: Final = "suspended_reason"
+OWNERLESS: Final = "workspaces_without_owner"
 NOT_THE_EMAIL = CodedMessage(
     "Not the email address of the account.", "invalid_format", expected="account_email"
 )
@@ -105,12 +106,14 @@ class Administration:
     ) -> Details:
         """Change an account's role, status and suspension, and the application's columns.
 
-        An account that is no longer active is signed out in the same transaction.
+        An account that is no longer active is signed out in the same transaction. The result also
+        names the workspaces that it leaves without an active owner.
         """
         role, status = changes.get("role"), changes.get("status")
         own: JsonObject = {name: each for name, each in changes.items() if name not in OURS}
         with transaction(self.session) as session:
             account = self._lock(actor, account_id, *([role] if role else ()))
+            ownerless: Sequence[str] = ()
             if changes:
                 new_status = self._check_status(status) if status else account.status
                 is_root = (role or account.role) == ROOT
@@ -127,8 +130,10 @@ class Administration:
                     )
                 if status and not self.accounts.is_active(account):
                     self.accounts.end_tokens(account)
+                    session.flush()
+                    ownerless = self.ownership.without_owner([account_id])
                 session.flush()
-            return self.view.read(account_id)
+            return {**self.view.read(account_id), OWNERLESS: ownerless}
 
     def delete(
         self, actor: AccountLike, account_id: AccountKey, email: str | None = None

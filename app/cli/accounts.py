@@ -19,6 +19,7 @@ from ..core.context import current_frontdesk, service
 from ..core.keystore import MemoryKeystore
 from ..core.types import JsonObject
 from ..core.web.request_data import schema_instance
+from ..workspaces.ownership import Ownership
 from .groups import HELP, CommandGroup
 from .passwords import password_options
 from .terminal import Record, confirm, json_option, print_record, print_records, yes_option
@@ -158,6 +159,13 @@ def change(email: str, new_email: str | None, pairs: Sequence[str], **fields: An
     if fields["password"]:
         service(AccountUnlock).reset(account)
     print_account(account)
+    if fields["status"] and not accounts.is_active(account):
+        for slug in service(Ownership).without_owner([account.id]):
+            click.echo(
+                f"Warning: the workspace {slug} has no active owner. Appoint one with `flask"
+                f" workspaces add {slug} EMAIL --type owner`.",
+                err=True,
+            )
 
 
 @group.command()

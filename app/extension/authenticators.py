@@ -3,17 +3,21 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from marshmallow import Schema
+
 from ..auth.caller import caller, find_caller
 from ..auth.decorators import check_active
 from ..auth.mfa import totp
 from ..auth.mfa.apps import AppEnrollment
 from ..auth.mfa.authenticators import Authenticators
+from ..auth.mfa.changes import FactorChanges
 from ..auth.mfa.models import Authenticator
 from ..auth.mfa.policy import Enrollee, find_enrollee
-from ..auth.mfa.schemas import enrolled_read
+from ..auth.mfa.schemas import RecoveryCodesRead, RemovedAuthenticator, enrolled_read
 from ..auth.step_up.service import Freshness
 from ..core.context import service
 from ..core.types import JsonObject
+from ..core.web.request_data import schema_instance
 from .application_sign_in import build_options, dump, require_mfa
 
 
@@ -119,11 +123,16 @@ class CallerAuthenticators:
         enrolled = service(AppEnrollment).confirm(enrollee, authenticator_id, otp, options)
         return dump(enrolled_read(), enrolled.outcome, recovery_codes=enrolled.recovery_codes)
 
-    def remove(self, authenticator_id: int) -> None:
-        """Remove an authenticator, and with the last one recovery codes and trusted devices.
+    def remove(self, authenticator_id: int) -> JsonObject:
+        """Remove an authenticator and all trusted devices, and with the last authenticator the
+        recovery codes. All other sessions end.
 
         Args:
             authenticator_id: Id of the authenticator.
+
+        Returns:
+            The response of the route: the authenticator, and without `AUTH.SESSIONS` a new
+            `access_token` with `expires` and `token_type`, because all earlier tokens have ended.
 
         Raises:
             Problem: With the code `last_factor`, if the account must have a second factor.
@@ -133,10 +142,14 @@ class CallerAuthenticators:
             frontdesk.authenticators.remove(authenticator_id)
         """
         _check_fresh()
-        service(Authenticators).remove(caller().attached_account, authenticator_id)
+        removed = service(FactorChanges).remove(caller(), authenticator_id)
+        return _dump(RemovedAuthenticator, removed)
 
     def make_recovery_codes(self) -> Sequence[str]:
-        """Create ten new recovery codes, and invalidate earlier ones.
+        """Create ten new recovery codes, and invalidate earlier ones. All other sessions end.
+
+        Without `AUTH.SESSIONS`, the caller's access token ends too: for clients with access tokens,
+        use `replace_recovery_codes`.
 
         Returns:
             The codes, which cannot be read again.
@@ -148,8 +161,31 @@ class CallerAuthenticators:
 
             codes = frontdesk.authenticators.make_recovery_codes()
         """
+        codes: Sequence[str] = self.replace_recovery_codes()["recovery_codes"]
+        return codes
+
+    def replace_recovery_codes(self) -> JsonObject:
+        """Create ten new recovery codes as `make_recovery_codes` does.
+
+        Returns:
+            The response of the route: `recovery_codes`, and without `AUTH.SESSIONS` a new
+            `access_token` with `expires` and `token_type`, because all earlier tokens have ended.
+
+        Raises:
+            ReauthenticationRequired: The sign-in is too old.
+
+        Example::
+
+            return frontdesk.authenticators.replace_recovery_codes()
+        """
         _check_fresh()
-        return service(Authenticators).renew_recovery_codes(caller().attached_account)
+        renewed = service(FactorChanges).renew_recovery_codes(caller())
+        return _dump(RecoveryCodesRead, renewed)
+
+
+def _dump(schema: type[Schema], response: JsonObject) -> JsonObject:
+    dumped: JsonObject = schema_instance(schema).dump(response)
+    return dumped
 
 
 def _check_fresh() -> None:

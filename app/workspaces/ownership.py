@@ -1,9 +1,9 @@
 """A workspace always has an active owner: an owner with active membership and account."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, case, exists, select
+from sqlalchemy import ColumnElement, case, exists, select, true
 from sqlalchemy.orm import aliased
 
 from ..accounts.service import Accounts
@@ -27,10 +27,15 @@ class Ownership:
 
         Owners with a suspended account, or one that is being deleted, are not active.
         """
+        return self._has_owner(workspace_id, account_id)
+
+    def _has_owner(
+        self, workspace_id: object, besides: AccountKey | None = None
+    ) -> ColumnElement[bool]:
         owner, account = aliased(Member), self.accounts.model
         return exists().where(
             owner.workspace_id == workspace_id,
-            owner.account_id != account_id,
+            true() if besides is None else owner.account_id != besides,
             owner.type == OWNER,
             owner.status == ACTIVE,
             account.id == owner.account_id,
@@ -67,6 +72,20 @@ class Ownership:
             )
             .order_by(Workspace.slug)
         ).all()
+
+    def without_owner(self, account_ids: Collection[AccountKey]) -> Sequence[str]:
+        """Return the slugs of the workspaces with other members that these accounts own and that
+        have no active owner, after a suspension of the accounts."""
+        owner, other = aliased(Member), aliased(Member)
+        is_owned = exists().where(
+            owner.workspace_id == Workspace.id,
+            owner.account_id.in_(account_ids),
+            owner.type == OWNER,
+            other.workspace_id == Workspace.id,
+            other.account_id != owner.account_id,
+        )
+        query = select(Workspace.slug).where(is_owned, ~self._has_owner(Workspace.id))
+        return self.session.scalars(query.order_by(Workspace.slug)).all()
 
     def transfer(self, account_id: AccountKey) -> Sequence[Workspace]:
         """Before the account is deleted, appoint a new owner for each workspace that it solely

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 import pytest
 from flask import Flask
 
@@ -15,7 +18,9 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
-from .factors import challenge, enroll, enrolled, finish
+from ..rigs.cookie_browsers import CookieBrowser
+from .factors import challenge, claims, enroll, enrolled, finish
+from .passkey_holder import Holder
 from .test_email_change import mailed
 from .test_login import log_in
 
@@ -63,10 +68,11 @@ def test_removing_the_last_authenticator_removes_recovery_codes(
 ) -> None:
     mfa = enrolled(ada, clock)
     [mine] = mfa.api.get("/authenticators").json
-    mfa.api.delete(f"/authenticators/{mine['id']}")
+    removed = mfa.api.delete(f"/authenticators/{mine['id']}").json
+    here = mfa.api.as_token(removed["access_token"])
     mails.assert_sent(ada.email, "a two-factor method was removed")
-    assert mfa.api.get("/recovery-codes").json == {"left": 0}
-    assert mfa.api.post("/recovery-codes", 409).json["code"] == "no_factor"
+    assert here.get("/recovery-codes").json == {"left": 0}
+    assert here.post("/recovery-codes", 409).json["code"] == "no_factor"
     log_in(api, ada.email, PASSWORD)
 
 
@@ -197,3 +203,98 @@ def test_enrollment_ends_other_sessions_and_renews_the_current_one(
     answer = api.post("/login/mfa", json=body, headers={"Prefer": "refresh"}).json
     assert ("refresh_token" in answer) is ("AUTH__REFRESH_TOKEN_DAYS" in more)
     assert len(mfa.api.get("/sessions").json) == 2
+
+
+def remove_one(api: Api) -> Any:
+    return api.delete(f"/authenticators/{api.get('/authenticators').json[0]['id']}").json
+
+
+def renew_codes(api: Api) -> Any:
+    return api.post("/recovery-codes", 201).json
+
+
+CHANGES = {"removal": remove_one, "recovery codes": renew_codes}
+TOKEN_MEMBERS = {"access_token", "expires", "token_type"}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("sessions", ["off", "on"])
+def test_changes_of_factors_end_other_sign_ins(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock, sessions: str, change: Any
+) -> None:
+    settings = {"AUTH__MFA": "optional", "AUTH__MFA_METHODS": METHODS, "AUTH__MFA_TRUST_DAYS": "9"}
+    app = make_app(**settings, AUTH__SESSIONS=sessions)
+    ada, api = person("ada", into=app), Api(app)
+    mfa = enrolled(ada, clock)
+    device = finish(api, challenge(api, ada), otp=mfa.phone.next_code(), trust=True).json
+    elsewhere = api.as_token(device["access_token"])
+    with_device = {"X-Trusted-Device": device["trusted_device"]}
+    form = {"username": ada.email, "password": PASSWORD}
+    answer = change(mfa.api)
+    elsewhere.get("/account", 401)
+    if sessions == "on":
+        assert not TOKEN_MEMBERS & answer.keys()
+        here = mfa.api
+    else:
+        mfa.api.get("/account", 401)
+        here = mfa.api.as_token(answer["access_token"])
+        expires = datetime.fromisoformat(answer["expires"]).timestamp()
+        assert expires <= float(str(claims(mfa.api)["exp"])), "the token lives no longer"
+        assert answer["token_type"] == "bearer"
+    here.get("/account")
+    # The sign-in is as recent as before, and with a second factor.
+    renewed = change(here) if change is renew_codes else here.post("/recovery-codes", 409).json
+    assert "recovery_codes" in renewed or renewed["code"] == "no_factor"
+    if change is remove_one:
+        enrolled(ada, clock)
+        api.post("/login", 403, data=form, headers=with_device)
+    else:
+        api.post("/login", data=form, headers=with_device)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("sessions", ["off", "on"])
+def test_changes_of_factors_keep_the_cookie_of_the_caller(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock, sessions: str, change: Any
+) -> None:
+    app = make_app(
+        AUTH__MFA="optional",
+        AUTH__MFA_METHODS=METHODS,
+        AUTH__SESSIONS=sessions,
+        AUTH__COOKIE_SESSIONS="on",
+    )
+    ada = person("ada", into=app)
+    mfa = enrolled(ada, clock)
+    here, elsewhere = CookieBrowser(app), CookieBrowser(app)
+    for browser in (here, elsewhere):
+        browser.sign_in(ada, otp=mfa.phone.next_code())
+    before = here.get("/session").json["expires"]
+    assert not TOKEN_MEMBERS & change(here).keys()
+    assert here.get("/session").json["expires"] == before
+    elsewhere.get("/account", 401)
+    mfa.api.get("/account", 401)
+
+
+def test_removing_one_of_two_authenticators_ends_trusted_devices(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS, AUTH__MFA_TRUST_DAYS="9")
+    ada, api = person("ada", into=app), Api(app)
+    mfa = enrolled(ada, clock)
+    second = enroll(mfa.api, clock)
+    answer = finish(api, challenge(api, ada), otp=second.phone.next_code(), trust=True).json
+    here = api.as_token(answer["access_token"])
+    here = here.as_token(remove_one(here)["access_token"])
+    assert here.get("/trusted-devices").json == []
+    assert here.get("/recovery-codes").json == {"left": 10}
+
+
+def test_removing_a_passkey_ends_other_sign_ins(make_app: MakeApp, person: MakePerson) -> None:
+    app = make_app(AUTH__PASSKEYS="on")
+    ada = person("ada", into=app)
+    here, elsewhere = ada.api(), ada.api()
+    Holder(here).add()
+    answer = remove_one(here)
+    for api in (here, elsewhere):
+        api.get("/account", 401)
+    here.as_token(answer["access_token"]).get("/account")

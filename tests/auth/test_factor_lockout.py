@@ -1,4 +1,4 @@
-"""MFA lockout: wrong codes lock attackers out, and not owners in a network of theirs."""
+"""MFA lockout: wrong codes lock attackers out, but no owner in a known network."""
 
 from __future__ import annotations
 

@@ -55,9 +55,10 @@ def test_last_authenticator_cannot_be_removed(ada: Person, api: Api, clock: Step
     refused = mfa.api.delete(f"/authenticators/{first['id']}", 409).json
     assert refused["code"] == "last_factor"
     again = enroll(mfa.api, clock)
-    again.api.delete(f"/authenticators/{first['id']}")
-    [second] = again.api.get("/authenticators").json
-    again.api.delete(f"/authenticators/{second['id']}", 409)
+    removed = again.api.delete(f"/authenticators/{first['id']}").json
+    here = again.api.as_token(removed["access_token"])
+    [second] = here.get("/authenticators").json
+    here.delete(f"/authenticators/{second['id']}", 409)
 
 
 def test_unverified_email_must_be_verified_before_enrollment(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from html import unescape
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from ..rigs.cases import for_each
 from ..rigs.console.site import Site, Visitors
 from ..rigs.console.world import TEAM, World
 from ..rigs.racing import run_concurrently
+from .form_client import FormClient
 from .test_admin_accounts import AdminClient, details
 
 SUSPEND, SIGN_OUT, ADD = (
@@ -67,6 +69,24 @@ def test_selected_accounts_are_suspended_and_others_are_skipped_with_the_reason(
     recorded = events(world, "account.updated")
     assert {each["account_id"] for each in recorded} == set(ids(*members))
     assert recorded[0]["data"]["after"] == {"status": "suspended"}
+
+
+def test_suspension_of_only_owners_shows_their_workspaces(
+    world: World, members: list[Person]
+) -> None:
+    runner, guest = world.site.app.test_cli_runner(), world.site.person("guest")
+    for number, member in enumerate(members):
+        member.api().post("/workspaces", json={"name": "Shop", "slug": f"shop{number}"})
+        runner.invoke(args=["workspaces", "add", f"shop{number}", guest.email])
+    client = FormClient(world.site.app, world.people["admin"])
+    accounts = [str(member.id) for member in members[:2]]
+    answer = client.post(SUSPEND, account=accounts, length="open", next="/admin/accounts")
+    page = unescape(client.get(answer.headers["Location"]))
+    assert "Suspended 2 accounts. Without an active owner: shop0, shop1." in page
+    assert "flask workspaces add shop0 EMAIL --type owner" in page
+    path = f"/admin/accounts/{members[2].id}/suspend"
+    page = unescape(client.post_and_follow(path, length="open"))
+    assert "flask workspaces add shop2 EMAIL --type owner" in page
 
 
 def test_accounts_are_not_suspended_until_a_day_in_the_past(

@@ -19,12 +19,14 @@ from ..features import FactorFeature, PasskeyFeature
 from ..limits import Failures
 from ..proof_names import PASSKEY, RECOVERY_CODE
 from ..proofs import Proofs
+from ..sessions.management import SessionManagement
 from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
 from ..step_up.service import StepUp
 from .app_codes import AuthenticatorApps
 from .apps import AppEnrollment
 from .authenticators import Authenticators, remove_factors
+from .changes import FactorChanges
 from .devices import TrustedDevices
 from .errors import SecretUnreadable, WrongFactor
 from .factors import FactorCheck, SecondFactors
@@ -69,6 +71,7 @@ def assemble(context: Context) -> None:
     context.provide(FactorFeature, _feature)
     context.provide(AppEnrollment, _enrollment)
     context.provide(SecondStep, _second_step)
+    context.provide(FactorChanges, _changes)
     context.provide(Reencryption, _reencryption)
     # An account that is reclaimed loses its factors.
     context.contribute(
@@ -155,6 +158,15 @@ def _second_step(context: Context) -> SecondStep:
     tokens, factors = context.get(MfaTokens), context.get(SecondFactors)
     devices, policy = context.get(TrustedDevices), context.get(SignInPolicy)
     return SecondStep(context.session, tokens, factors, devices, policy)
+
+
+def _changes(context: Context) -> FactorChanges:
+    end_others = None
+    if context.settings.of(AuthSettings).keeps_sessions:
+        end_others = partial(context.get(SessionManagement).end_all, others=True)
+    accounts, authenticators = context.get(Accounts), context.get(Authenticators)
+    policy = context.get(SignInPolicy)
+    return FactorChanges(context.session, accounts, authenticators, policy, end_others)
 
 
 def _reencryption(context: Context) -> Reencryption:

@@ -105,11 +105,13 @@ class Authenticators:
             lock_unchanged(self.accounts, account)
             found = self._get(account.id, authenticator_id)
             others = [other for other in self.list(account.id) if other.id != found.id]
-            if self._has_factor([found]) and not self._has_factor(others):
-                if self.requirement.applies_to(account):
-                    raise LastFactor
-                self.recovery_codes.delete(account.id)
+            if self._has_factor([found]):
+                # A device may be trusted because of the removed factor.
                 self.devices.delete(account.id)
+                if not self._has_factor(others):
+                    if self.requirement.applies_to(account):
+                        raise LastFactor
+                    self.recovery_codes.delete(account.id)
             session.delete(found)
             self._report(AUTHENTICATOR_REMOVED, found)
             self.notices.authenticator_removed(account.email, found.name, found.kind)

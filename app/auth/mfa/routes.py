@@ -38,6 +38,7 @@ from ..step_up.service import Freshness
 from . import schemas, totp
 from .apps import AppEnrollment
 from .authenticators import Authenticators
+from .changes import FactorChanges
 from .devices import TrustedDevices
 from .errors import (
     AuthenticatorNotFound,
@@ -170,13 +171,14 @@ def rename_authenticator(
 @fresh_factor_required
 @example(answer=schemas.AUTHENTICATOR)
 @raises(AuthenticatorNotFound, LastFactor)
-@answers(200, schemas.AuthenticatorRead)
-def remove_authenticator(authenticator_id: int) -> Authenticator:
+@answers(200, schemas.RemovedAuthenticator)
+def remove_authenticator(authenticator_id: int) -> JsonObject:
     """Remove an MFA method
 
-    Removing the last MFA method also removes recovery codes and trusted devices.
+    Ends all other sessions and trusted devices. Without `AUTH__SESSIONS`, all access tokens end and
+    the response has a new one. Removing the last MFA method also removes recovery codes.
     """
-    return service(Authenticators).remove(caller().attached_account, authenticator_id)
+    return service(FactorChanges).remove(caller(), authenticator_id)
 
 
 def _finish(json: schemas.SecondStepForm.Input) -> JsonObject:
@@ -227,9 +229,12 @@ def count_recovery_codes() -> JsonObject:
 @raises(NoFactor)
 @answers(201, schemas.RecoveryCodesRead)
 def make_recovery_codes() -> JsonObject:
-    """Create ten new recovery codes, which replace the earlier codes"""
-    codes = service(Authenticators).renew_recovery_codes(caller().attached_account)
-    return {"recovery_codes": codes}
+    """Create ten new recovery codes, which replace the earlier codes
+
+    Ends all other sessions. Without `AUTH__SESSIONS`, all access tokens end and the response has a
+    new one.
+    """
+    return service(FactorChanges).renew_recovery_codes(caller())
 
 
 @blueprint.get("/trusted-devices")

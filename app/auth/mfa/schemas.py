@@ -9,7 +9,7 @@ from ...core.coded_messages import exactly_one
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from ..examples import SIGNED_IN
 from ..proof_names import PASSKEY, RECOVERY_CODE, TOTP
-from ..schemas import login_read
+from ..schemas import TOKEN_TYPE, login_read
 from ..webauthn.relying_party import Assertion
 from ..webauthn.schemas import AssertedCredential
 from .mfa_tokens import LONGEST_TOKEN
@@ -119,6 +119,22 @@ class AuthenticatorRead(Schema):
     last_used_at = response_field(Timestamp, "When it was last used.", allow_none=True)
 
 
+class NewToken(Schema):
+    """Without stored sessions, the earlier tokens have ended, the caller's too."""
+
+    access_token = fields.String(
+        metadata={"description": "New access token, without `AUTH__SESSIONS`."}
+    )
+    expires = Timestamp(metadata={"description": "When the new access token expires."})
+    token_type = EnumField(
+        TOKEN_TYPE, metadata={"description": "Type of the new token, always `bearer`."}
+    )
+
+
+class RemovedAuthenticator(AuthenticatorRead, NewToken):
+    """The removed MFA method."""
+
+
 class AppRead(Schema):
     id = response_field(fields.Integer, "ID of the authenticator app.")
     secret = response_field(
@@ -128,7 +144,7 @@ class AppRead(Schema):
     qr = response_field(fields.String, "QR code as an SVG document.")
 
 
-class RecoveryCodesRead(Schema):
+class RecoveryCodesRead(NewToken):
     recovery_codes = response_field(
         fields.List, "Recovery codes. They are shown only in this response.", fields.String()
     )

@@ -202,7 +202,7 @@ class SignInPolicy(BasicService):
         self, account: AccountLike, factor_at: float | None, expires_at: float | None
     ) -> JsonObject:
         """Return a token for a caller whose tokens have just ended. It expires when the caller's
-        token would have: nobody stays signed in longer by repeating this."""
+        token would have: repeating this does not extend a sign-in."""
         by = () if factor_at is None else (MULTIPLE,)
         latest = None if expires_at is None else datetime.fromtimestamp(expires_at, UTC)
         return self._credentials(SignIn(account, by, NO_OPTIONS), None, latest)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, request
+from markupsafe import Markup
 from sqlalchemy import select
 
 from ...accounts.models import AccountLike
@@ -11,6 +12,7 @@ from ...accounts.notes import AccountNotes
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
 from ...administration.rules import ROOT, may_manage_roles
+from ...administration.service import OWNERLESS
 from ...administration.view import AccountView
 from ...auth.caller import caller
 from ...auth.errors import NotAuthorized
@@ -94,11 +96,9 @@ def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
     changed = call_api()
     if changed["status"] in service(Accounts).active_statuses:
         return redirect_to_account(_("Reactivated {email}.", email=changed["email"]), account_id)
-    return redirect_to_account(
-        _("Deactivated {email} and ended its sessions.", email=changed["email"]),
-        account_id,
-        undo_status(account_id),
-    )
+    text = _("Deactivated {email} and ended its sessions.", email=changed["email"])
+    text = with_ownerless(text, changed[OWNERLESS])
+    return redirect_to_account(text, account_id, undo_status(account_id))
 
 
 def _change_role(call_api: ApiCall, account_id: AccountKey) -> Response:
@@ -122,6 +122,18 @@ def _confirm_root_page(account_id: AccountKey) -> Response:
     if not may_manage_roles(caller().account.role, ROOT, details["role"]):
         raise NotAuthorized
     return render_page("admin/make_root.html", at=AT, account=details)
+
+
+def with_ownerless(text: Markup, slugs: Sequence[str]) -> Markup:
+    """Return the notice of a suspension, with the workspaces that it leaves without an owner."""
+    if not slugs:
+        return text
+    return _(
+        "{result} Without an active owner: {workspaces}. Appoint one with {command}.",
+        result=text,
+        workspaces=", ".join(slugs),
+        command=f"flask workspaces add {slugs[0]} EMAIL --type owner",
+    )
 
 
 def undo_status(account_id: AccountKey) -> Undo:

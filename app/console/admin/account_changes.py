@@ -11,7 +11,7 @@ from ...accounts.notes import TEXT_LENGTH, AccountNotes
 from ...administration import routes as administration_api
 from ...administration.credentials import CredentialAdministration
 from ...administration.rules import ROOT
-from ...administration.service import Administration
+from ...administration.service import OWNERLESS, Administration
 from ...auth.caller import caller
 from ...auth.email_change.service import EmailChanges
 from ...auth.mfa.routes import fresh_factor_required
@@ -30,6 +30,7 @@ from .account import (
     may_change,
     redirect_to_account,
     undo_status,
+    with_ownerless,
 )
 from .accounts import AT
 from .filters import admins_only, start_of_day
@@ -57,6 +58,7 @@ def suspend_managed_account_page(account_id: AccountKey) -> Response:
 def suspend_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     changed = call_api(json={"status": SUSPENDED, **sent_suspension()})
     text = _("Suspended {email} and ended its sessions.", email=changed["email"])
+    text = with_ownerless(text, changed[OWNERLESS])
     return redirect_to_account(text, account_id, undo_status(account_id))
 
 

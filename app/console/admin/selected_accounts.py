@@ -27,6 +27,7 @@ from ..api_calls import console_form
 from ..links import link_to, next_path, redirect
 from ..pages import render_page
 from ..texts import _, _n, mark
+from .account import with_ownerless
 from .account_changes import sent_suspension
 from .accounts import AT, FILTERS, account_query
 from .filters import admins_only, filter_values
@@ -143,7 +144,8 @@ def suspend_selected() -> Response:
         Suspension(sent.get("suspended_until"), sent.get("suspended_reason")),
     )
     n = len(selection.included)
-    return _finish(selection, _n("Suspended {n} account.", "Suspended {n} accounts.", n))
+    text = _n("Suspended {n} account.", "Suspended {n} accounts.", n)
+    return _finish(selection, with_ownerless(text, selection.ownerless))
 
 
 @console_form(page=sign_out_selected_page)
@@ -180,7 +182,7 @@ def _finish(selection: Selection, text: str) -> Response:
     if skipped := _skipped(selection.skipped):
         reasons = Markup(", ").join(Markup("{} ({})").format(*each) for each in skipped)
         text = _("{result} Skipped: {reasons}.", result=text, reasons=reasons)
-    kind = "success" if selection.included else "warning"
+    kind = "success" if selection.included and not selection.ownerless else "warning"
     return redirect(next_path(link_to(f".{AT}")), text, kind=kind)
 
 
