@@ -54,7 +54,10 @@ class SignInState(NamedTuple):
 
 def state_of(account: AccountLike) -> SignInState:
     moment = account.tokens_valid_from
-    return SignInState(account.password_hash, None if moment is None else _with_offset(moment))
+    if moment is not None and moment.tzinfo is None:
+        # An application's own column may store no offset.
+        moment = moment.replace(tzinfo=UTC)
+    return SignInState(account.password_hash, moment)
 
 
 def next_valid_from(now: datetime, *former: datetime | None) -> datetime:
@@ -62,19 +65,6 @@ def next_valid_from(now: datetime, *former: datetime | None) -> datetime:
     token that a machine with a fast clock has issued."""
     later = [moment + timedelta(milliseconds=1) for moment in former if moment is not None]
     return max([now + LEEWAY, *later])
-
-
-def issue_time(account: AccountLike, now: datetime) -> datetime:
-    """Return the time of issue of a new token or session: one that starts directly after a
-    revocation, or on a machine with a slow clock, is valid."""
-    moment = account.tokens_valid_from or account.created_at
-    # Rows from before the column was added have no creation time.
-    return now if moment is None else max(now, _with_offset(moment))
-
-
-def _with_offset(moment: datetime) -> datetime:
-    # An application's own column may store no offset.
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 class Reclaimer(NamedTuple):

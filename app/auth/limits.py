@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..accounts.actions import ACCOUNT_UNLOCKED
-from ..accounts.addresses import fold
 from ..accounts.models import AccountLike
 from ..core.config.field_types import parse_rates
 from ..core.context import report_action
@@ -63,15 +62,19 @@ class Failures:
         if self.enabled:
             self._check(email, rate_limit_network(ip_address))
 
+    def accept(self, email: str, ip_address: str) -> None:
+        """Raise TooManyAttempts if wrong passwords reached a limit during the hash."""
+        if self.enabled:
+            self._check(email, rate_limit_network(ip_address))
+
     def is_known(self, email: str, ip_address: str) -> bool:
         """Return whether the network is one of a complete sign-in, which has its own counters."""
         known = _known(email, rate_limit_network(ip_address))
         return self.enabled and self.keystore.get(known) == SIGNED_IN
 
-    def trust(self, email: str, ip_address: str) -> None:
+    def trust(self, email: str, network: str) -> None:
         if self.enabled:
-            known = _known(email, rate_limit_network(ip_address))
-            self.keystore.put(known, SIGNED_IN, KNOWN_SECONDS)
+            self.keystore.put(f"known:{email}:{network}", SIGNED_IN, KNOWN_SECONDS)
 
     def count(self, email: str, ip_address: str) -> None:
         """Count a wrong password; raise TooManyAttempts if it exceeds a limit."""
@@ -233,7 +236,7 @@ def _parse(name: str, notation: str, **per: bool) -> list[Threshold]:
 
 
 def _known(email: str, network: str) -> str:
-    return f"known:{fold(email)}:{network}"
+    return f"known:{email}:{network}"
 
 
 def _round(email: str) -> str:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from sqlalchemy import or_, update
 
 from ...accounts.models import AccountLike
-from ...accounts.service import issue_time
 from ...core.clock import Clock
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, execute_bulk, has_begun, lock_row, transaction
@@ -49,6 +48,7 @@ class Sessions:
         *,
         token_life: timedelta,
         factor_at: float | None,
+        created_at: datetime,
     ) -> SessionStart:
         """Start a session within the transaction of the sign-in. A session without a refresh token
         ends with its access token."""
@@ -63,7 +63,7 @@ class Sessions:
             amr=join_methods(methods(by), AMR_LENGTH),
             authenticated_at=now,
             factor_at=now if has_factor(by) else shown,
-            created_at=issue_time(account, now),
+            created_at=created_at,
             used_at=now,
             expires_at=now + min(self.settings.session_limits.longest, lives),
             ip=stored_ip_address(origin.address, self.settings.SESSION_ADDRESSES),

@@ -8,10 +8,11 @@ from ...accounts.models import AccountLike
 from ...accounts.passwords import Passwords
 from ...accounts.service import Accounts, SignInState, state_of
 from ...core.db.transaction import AnySession, is_in_use, release, transaction
+from ...core.errors import Problem
 from ..errors import IncorrectCredentials
 from ..limits import Failures
 from ..proof_names import PASSWORD
-from .attempts import sign_in_by
+from .attempts import note_proof
 from .options import SignInOptions
 from .policy import Challenge, SignInPolicy, SignInResult
 
@@ -38,16 +39,17 @@ class Login:
     policy: SignInPolicy
     failures: Failures
 
-    @sign_in_by(PASSWORD)
     def with_password(
         self, email: str, password: str, options: SignInOptions
     ) -> SignInResult | Challenge:
-        return self._then(
-            lambda account: self.policy.admit(account, (PASSWORD,), options),
-            email,
-            password,
-            options.ip_address,
-        )
+        def admit(account: AccountLike) -> SignInResult | Challenge:
+            return self.policy.admit(account, (PASSWORD,), options)
+
+        try:
+            return self._then(admit, email, password, options.ip_address)
+        except Problem as problem:
+            note_proof(problem, PASSWORD)
+            raise
 
     def verify(self, email: str, password: str, ip_address: str) -> AccountLike:
         """Return the account with this password, within the same limits, without a sign-in."""
@@ -79,8 +81,7 @@ class Login:
         if password_hash is None or not tried.right:
             self.failures.count(email, ip_address)
             raise IncorrectCredentials(note={"account_id": account_id})
-        # Failed sign-ins may have reached a limit while the password was hashed.
-        self.failures.check(email, ip_address)
+        self.failures.accept(email, ip_address)
         new_hash = None
         if tried.renew:
             new_hash = self.passwords.hash(password)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
-from ...accounts.service import Accounts, SignInState, issue_time, state_of
+from ...accounts.service import Accounts, SignInState, state_of
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, is_locked, transaction
 from ...core.errors import Problem
-from ...core.request import set_origin_account
+from ...core.request import rate_limit_network, set_origin_account
 from ...core.types import JsonObject
 from ..actions import LOGIN_SUCCEEDED
 from ..errors import (
@@ -90,7 +91,7 @@ class SessionUse(NamedTuple):
     cookie_sessions: Sessions | None = None
     # Called within the transaction of a sign-in or a re-authentication.
     set_cookie: Callable[[SignInResult], object] | None = None
-    # Remembers the network of a sign-in, by the email address and the IP address.
+    # Remembers the network of a sign-in, by the email address and the network.
     trust_network: Callable[[str, str], object] | None = None
 
 
@@ -150,15 +151,16 @@ class SignInPolicy(BasicService):
         if account.status == SUSPENDED:
             self.accounts.reinstate(account)
         account.logged_out_at = None
-        self.revocations.remove(self.session, account.email)
+        trust, email, ip_address = self.trust_network, account.email, sign_in.options.ip_address
+        network = rate_limit_network(ip_address)
+        set_origin_account(account.id)
+        self.revocations.remove(self.session, email)
+        # An attacker who has the password, and not the second factor, does not get here.
+        if trust is not None and ip_address:
+            after_commit(self.session, partial(trust, email, network))
         # An application's account model may have None in place of this column.
         if getattr(type(account), "last_login_date", None) is not None:
             cast(Any, account).last_login_date = self.clock.now()
-        set_origin_account(account.id)
-        trust, email, ip_address = self.trust_network, account.email, sign_in.options.ip_address
-        # An attacker who has the password, and not the second factor, does not get here.
-        if trust is not None and ip_address:
-            after_commit(self.session, lambda: trust(email, ip_address))
         report_action(
             self.session, LOGIN_SUCCEEDED, account, account_id=account.id, proofs=sign_in.by
         )
@@ -212,6 +214,7 @@ class SignInPolicy(BasicService):
     ) -> JsonObject:
         """Return an access token, or only its expiry if the response sets a session cookie."""
         account = sign_in.account
+        issued_at = self._issue_time(account)
         claims = self.hooks.claims(account, self.session)
         if session is not None and sign_in.options.cookie:
             return {"expires": session.expires_at}
@@ -225,7 +228,6 @@ class SignInPolicy(BasicService):
             }
         elif AMR in self.tokens.protected:
             sign_in_claims = {AMR: methods(sign_in.by)}
-        issued_at = issue_time(account, self.clock.now())
         token, expires = self.tokens.issue(account.email, claims, issued_at, sign_in_claims, latest)
         credentials = {"access_token": token, "expires": expires, "token_type": "bearer"}
         if self.sessions is not None and session is not None:
@@ -244,7 +246,18 @@ class SignInPolicy(BasicService):
             sign_in.options,
             token_life=self.tokens.lifetime,
             factor_at=sign_in.factor_at,
+            created_at=self._issue_time(sign_in.account),
         )
+
+    def _issue_time(self, account: AccountLike) -> datetime:
+        """Return the time of a new token or session. A token that follows a revocation directly, or
+        is issued on a machine with a slow clock, is valid."""
+        now, since = self.clock.now(), account.tokens_valid_from or account.created_at
+        # Rows from before the column was added have no creation time.
+        if since is None:
+            return now
+        # An application's own column may store no offset.
+        return max(now, since if since.tzinfo else since.replace(tzinfo=UTC))
 
 
 def active_only(accounts: Accounts) -> Stage:
