@@ -9,8 +9,6 @@ installed. `__init__.pyi` has the same names for type checkers. The blueprints a
 from importlib import import_module
 from typing import Any
 
-from .core.process.collector import paused_collector
-
 # The module that defines each name.
 _HOMES = {
     "AccountId": "core.web.fields",
@@ -113,10 +111,13 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-@paused_collector()
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"{__name__} has no {name}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    # Imported here, because the pytest plugin imports this package in every run of pytest.
+    from .core.process.collector import paused_collector
+
+    with paused_collector():
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
