@@ -37,7 +37,6 @@ from .extension.options import NO_PARTS, Parts
 from .extension.settings import ServiceSettings
 from .extension.sources import service_settings
 from .frontdesk import Frontdesk
-from .tasks.settings import TasksSettings
 
 
 def create_app(settings: object | None = None, *, parts: Parts = NO_PARTS) -> Flask:
@@ -87,7 +86,8 @@ def create_app(settings: object | None = None, *, parts: Parts = NO_PARTS) -> Fl
         app.register_error_handler(kind, handler)
     if app.debug:
         log_requests(app)
-    _mount(app, chosen)
+    frontdesk.mount(app, chosen.core.API_V1_STR)
+    _mount(app, chosen.core)
     if is_serving_process():
         frontdesk.start_deliveries(app)
     return app
@@ -136,41 +136,8 @@ def create_account(person: IdpUserInfo, options: SignalOptions) -> None:
     service(Accounts).create(person.email, password=None)
 
 
-def _mount(app: Flask, chosen: LoadedSettings) -> None:
-    """Mount the blueprints, in the order of their tags in the OpenAPI document."""
-    core = chosen.core
-    prefix = core.API_V1_STR
-    app.register_blueprint(blueprints.auth, url_prefix=prefix)
-    app.register_blueprint(blueprints.registration, url_prefix=prefix)
-    auth = chosen.of(AuthSettings)
-    if auth.keeps_sessions:
-        app.register_blueprint(blueprints.sessions, url_prefix=prefix)
-    if auth.keeps_authenticators:
-        app.register_blueprint(blueprints.mfa, url_prefix=prefix)
-    if auth.takes_passkeys:
-        app.register_blueprint(blueprints.passkeys, url_prefix=prefix)
-    if auth.LOGIN_BY_CODE == "on":
-        app.register_blueprint(blueprints.login_codes, url_prefix=prefix)
-    app.register_blueprint(blueprints.exports, url_prefix=prefix)
-    app.register_blueprint(blueprints.deletion, url_prefix=prefix)
-    app.register_blueprint(blueprints.workspaces, url_prefix=f"{prefix}/workspaces")
-    app.register_blueprint(blueprints.invitations, url_prefix=prefix)
-    app.register_blueprint(blueprints.profiles, url_prefix=f"{prefix}/profiles")
-    app.register_blueprint(
-        blueprints.profiles,
-        url_prefix=f"{prefix}/<workspace_slug>/profiles",
-        name="workspace_profiles",
-    )
-    app.register_blueprint(blueprints.notifications, url_prefix=f"{prefix}/notifications")
-    app.register_blueprint(
-        blueprints.admin_notifications, url_prefix=f"{prefix}/admin/notifications"
-    )
-    app.register_blueprint(blueprints.administration, url_prefix=f"{prefix}/admin/accounts")
-    app.register_blueprint(blueprints.events, url_prefix=prefix)
-    if chosen.of(TasksSettings).ENABLED:
-        app.register_blueprint(blueprints.tasks, url_prefix=f"{prefix}/tasks")
-    app.register_blueprint(blueprints.health, url_prefix=prefix)
-    app.register_blueprint(blueprints.docs, url_prefix=prefix)
+def _mount(app: Flask, core: CoreSettings) -> None:
+    """Mount the blueprints outside of the API."""
     if core.CONSOLE_ENABLED:
         app.register_blueprint(blueprints.console, url_prefix=core.CONSOLE_PATH)
         app.register_error_handler(HTTPException, _show_error_page)

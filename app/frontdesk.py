@@ -1,9 +1,18 @@
 """`Frontdesk`: the extension with its command line."""
 
+from collections.abc import Collection
+
+from flask import Flask
+
+from . import blueprints
+from .auth.settings import AuthSettings
 from .cli.groups import add_commands
-from .core.context import Context
+from .core.config.settings import LoadedSettings
+from .core.context import EXTENSION, Context
+from .core.errors import SetupError
 from .extension.frontdesk import Extension
 from .extension.signing_in import A
+from .tasks.settings import TasksSettings
 
 
 class Frontdesk(Extension[A]):
@@ -25,5 +34,82 @@ class Frontdesk(Extension[A]):
             return app
     """
 
+    def mount(self, app: Flask, prefix: str = "", *, only: Collection[str] | None = None) -> None:
+        """Mount blueprints of the API at the prefixes that the service uses.
+
+        Call it after `init_app`. Mount other blueprints, such as the console, yourself.
+
+        Args:
+            app: The initialized application.
+            prefix: Prefix of all paths, such as `/api`.
+            only: Names of blueprints, such as `auth` and `workspaces`. Default: all that the
+                settings enable.
+
+        Raises:
+            SetupError: A name is unknown, or a blueprint needs a setting that is missing.
+
+        Example::
+
+            frontdesk.init_app(app, db, account_model=Account)
+            frontdesk.mount(app, "/api", only=["auth", "registration", "workspaces"])
+        """
+        context: Context = app.extensions[EXTENSION]
+        names = _enabled_names(context.settings) if only is None else only
+        _mount(app, prefix.rstrip("/"), names)
+
     def _add_commands(self, context: Context) -> None:
         add_commands(context)
+
+
+# The API's blueprints and their usual prefixes after that of the API, in the order of their tags in
+# the OpenAPI document.
+_PREFIXES = {
+    "auth": "",
+    "registration": "",
+    "sessions": "",
+    "mfa": "",
+    "passkeys": "",
+    "login_codes": "",
+    "exports": "",
+    "deletion": "",
+    "workspaces": "/workspaces",
+    "invitations": "",
+    "profiles": "/profiles",
+    "notifications": "/notifications",
+    "admin_notifications": "/admin/notifications",
+    "administration": "/admin/accounts",
+    "events": "",
+    "tasks": "/tasks",
+    "health": "",
+    "docs": "",
+}
+
+
+def _mount(app: Flask, prefix: str, names: Collection[str]) -> None:
+    if unknown := sorted(set(names) - _PREFIXES.keys()):
+        raise SetupError(
+            f"frontdesk.mount knows no blueprint {', '.join(unknown)}, only {', '.join(_PREFIXES)}."
+        )
+    for name, path in _PREFIXES.items():
+        if name not in names:
+            continue
+        app.register_blueprint(getattr(blueprints, name), url_prefix=f"{prefix}{path}")
+        if name == "profiles" and "workspaces" in names:
+            app.register_blueprint(
+                getattr(blueprints, name),
+                url_prefix=f"{prefix}/<workspace_slug>{path}",
+                name="workspace_profiles",
+            )
+
+
+def _enabled_names(settings: LoadedSettings) -> Collection[str]:
+    """Return the names of the API's blueprints, without those that the settings disable."""
+    auth = settings.of(AuthSettings)
+    optional = {
+        "sessions": auth.keeps_sessions,
+        "mfa": auth.keeps_authenticators,
+        "passkeys": auth.takes_passkeys,
+        "login_codes": auth.LOGIN_BY_CODE == "on",
+        "tasks": settings.of(TasksSettings).ENABLED,
+    }
+    return [name for name in _PREFIXES if optional.get(name, True)]

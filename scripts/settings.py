@@ -35,7 +35,8 @@ to `wsgi.py`.
 - Variables of the environment win over lines of `.env`.
 - In your own application, `FRONTDESK_AUTH__LOGIN_LIMIT` in the environment wins over
   `app.config["FRONTDESK"]`, which wins over the settings object that `init_app` was given.
-  `app.config["SECRET_KEY"]` is the last source of the secret key.
+  `app.config["SECRET_KEY"]` wins over a secret key of the environment, which is then accepted as a
+  fallback, and is the last source otherwise.
 - If you subclass the settings classes instead of composing them, use the names without their
   namespace: `PROJECT_NAME` for `CORE__PROJECT_NAME`, `ENABLED` for `TASKS__ENABLED`. The brand is
   the field `BRAND` in both cases.
@@ -52,8 +53,8 @@ _GROUPS = {
     "CORS and HTTPS": r"CORE__(CORS|HSTS).*",
     "Web console": r"CORE__CONSOLE.*",
     "Logging, metrics and tracing": r"CORE__(LOG|METRICS|TRACING).*",
-    "Accounts and passwords": r"AUTH__(ACTIVE|ROLES|BCRYPT|FOREIGN|PASSWORD_MIN|PASSWORD_WORDS"
-    r"|COMMON|BREACHED).*",
+    "Accounts and passwords": r"AUTH__(ACTIVE|ROLES|BCRYPT|FOREIGN|PASSWORDS|PASSWORD_MIN"
+    r"|PASSWORD_WORDS|SIGN_IN_LINK|COMMON|BREACHED).*",
     "Access tokens": r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT).*",
     "Rate limits of sign-in": r"AUTH__(RATE_LIMITS_ENABLED|LOGINS_AT_ONCE"
     r"|LOGIN_(ADDRESS_|ACCOUNT_)?LIMIT)",

@@ -62,6 +62,7 @@ def _accounts(context: Context) -> Accounts:
             breaches=Breaches(settings.BREACHED_PASSWORDS_URL) if asks else None,
             words=[context.settings.core.PROJECT_NAME, *settings.PASSWORD_WORDS],
         ),
+        enabled=settings.PASSWORDS == "on",
     )
     return Accounts(
         context.session,

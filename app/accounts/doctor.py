@@ -24,6 +24,8 @@ def check_superuser() -> Iterator[Finding]:
     accounts = service(Accounts)
     email = current_frontdesk.settings.top_level("FIRST_SUPERUSER")
     root = accounts.find(email) if email else None
+    if not accounts.passwords.enabled:
+        return
     if root and accounts.passwords.matches(DEFAULT_PASSWORD, root.password_hash):
         text = (
             f"The account {root.email} still has the default password. Run"

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import bcrypt
 
 from ..core.coded_messages import CodedMessage
+from ..core.errors import FeatureOff
 from .errors import TooManyHashes, UnfitPassword
 from .hashing_limiter import HashingLimiter, Params, Result
 from .password_rules import MIN_LENGTH as MIN_LENGTH
@@ -52,7 +53,10 @@ class Passwords:
         at_once: int,
         peppers: Sequence[str] = (),
         rules: PasswordRules | None = None,
+        *,
+        enabled: bool = True,
     ) -> None:
+        self.enabled = enabled
         self.rules = rules or PasswordRules()
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         self.rounds = rounds
@@ -62,6 +66,10 @@ class Passwords:
         self._queue_slots = BoundedSemaphore(at_once)
         # A hash without an account: a check against it takes as long as a check against a real one.
         self._dummy_hash = f"$2b${rounds:02d}${'.' * 22}{'.' * 31}".encode()
+
+    def require_enabled(self) -> None:
+        if not self.enabled:
+            raise FeatureOff(note={"setting": "AUTH__PASSWORDS"})
 
     def hash(self, password: str) -> str:
         salt = bcrypt.gensalt(self.rounds)
@@ -138,6 +146,7 @@ class Passwords:
         self, work: Callable[Params, Result], *args: Params.args, **kw: Params.kwargs
     ) -> Result:
         """Compute when a slot is free. Raise TooManyHashes at once if the queue is full."""
+        self.require_enabled()
         if not self._queue_slots.acquire(blocking=False):
             raise TooManyHashes
         try:

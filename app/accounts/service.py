@@ -444,6 +444,22 @@ class Accounts(Generic[A]):
             report_action(session, ACCOUNT_DELETED, stored, account_id=stored.id)
             session.execute(delete(self.model).where(self.model.id == stored.id))
 
+    def has_usable_password(self, account: A) -> bool:
+        """Return whether an account has a password, and `AUTH.PASSWORDS` is on.
+
+        Args:
+            account: The account.
+
+        Returns:
+            Whether the owner can sign in with a password.
+
+        Example::
+
+            has_password = frontdesk.accounts.has_usable_password(account)
+        """
+        stored = cast(AccountLike, account)
+        return self.passwords.enabled and stored.password_hash is not None
+
     def end_tokens(self, account: A) -> None:
         """Revoke all tokens and sessions of an account for good.
 

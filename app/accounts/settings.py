@@ -19,6 +19,12 @@ class AccountSettings(Namespace):
         " A role of your own has no administrative rights, and administrators manage its accounts"
         ' like those of users. Example: `["accountant"]`.',
     )
+    PASSWORDS: Literal["on", "off"] = Field(
+        default="on",
+        description="Whether accounts have passwords. `off` disables every route, command and page"
+        " that sets or checks a password. Stored passwords stay, and are never checked. `off`"
+        " requires an identity provider or `AUTH__LOGIN_BY_CODE`.",
+    )
     BCRYPT_ROUNDS: int = Field(
         default=12,
         ge=4,

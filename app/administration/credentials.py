@@ -50,7 +50,10 @@ class CredentialAdministration:
             account = self.administration.lock_other(actor, account_id)
             identity = self.identities.get(account_id, identity_id)
             is_only = len(self.identities.list(account_id)) == 1
-            if is_only and account.password_hash is None and not self.has_other_method(account_id):
+            accounts = self.administration.accounts
+            if is_only and not (
+                accounts.has_usable_password(account) or self.has_other_method(account_id)
+            ):
                 raise OnlySignInMethod
             email = identity.email
             self.identities.unlink_one(identity)

@@ -8,8 +8,18 @@ from ..accounts.service import Accounts
 from ..audit.schemas import OF_ANYBODY, EntryPage, RecordRead
 from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
-from ..auth.decorators import active_account_required, roles_required
+from ..auth.decorators import (
+    active_account_required,
+    fresh_factor_required,
+    passwords_required,
+    roles_required,
+    superuser_required,
+)
 from ..auth.errors import NotAuthorized, TooManyAttempts
+from ..auth.mfa import schemas as mfa_schemas
+from ..auth.mfa.authenticators import Authenticators
+from ..auth.sessions import schemas as session_schemas
+from ..auth.sessions.management import OwnSession, SessionManagement
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import AccountKey
@@ -135,6 +145,7 @@ def sign_out_account(account_id: AccountKey) -> Details:
 
 
 @blueprint.post("/<account_id:account_id>/recovery")
+@passwords_required
 @administrators_only
 @example(answer=schemas.RECOVERY_SENT)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, TooManyAttempts, KeystoreUnavailable)
@@ -189,3 +200,35 @@ def list_account_memberships(
 def list_account_events(account_id: AccountKey, query: EntryPage.Input) -> Slice:
     """List an account's audit log, the newest first"""
     return service(AccountView).events(account_id, query)
+
+
+@blueprint.get("/<account_id:account_id>/sessions", only_with=SessionManagement)
+@administrators_only
+@example(answer=[{**session_schemas.SESSION, "current": False}])
+@raises(AccountNotFound)
+@takes(query=Page)
+@answers(200, session_schemas.SessionRead, paged=True)
+def list_account_sessions(account_id: AccountKey, query: Page.Input) -> Sequence[OwnSession]:
+    """List an account's sessions
+
+    Returns the newest first.
+    """
+    account = service(Accounts).by_id(account_id)
+    if account is None:
+        raise AccountNotFound
+    return service(SessionManagement).list(caller(), account, **query)
+
+
+@blueprint.delete("/<account_id:account_id>/authenticators", only_with=Authenticators)
+@superuser_required
+@fresh_factor_required
+@example(answer=mfa_schemas.RESET)
+@raises(AccountNotFound, NotAuthorized)
+@answers(200, mfa_schemas.FactorsReset)
+def reset_authenticators(account_id: AccountKey) -> dict[str, int]:
+    """Remove all second factors of an account, and end its sign-ins
+
+    For users who have lost their authenticators. First verify the user's identity in another way.
+    """
+    removed = service(Authenticators).reset_by_admin(caller().account, account_id)
+    return {"authenticators": removed}

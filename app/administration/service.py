@@ -15,7 +15,7 @@ from ..auth.errors import NotAuthorized
 from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.sign_in.sign_out import SignOut
-from ..core.coded_messages import CodedMessage
+from ..core.coded_messages import DISABLED, CodedMessage
 from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_name, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey, JsonObject
@@ -89,6 +89,8 @@ class Administration:
         phone = phone and _read("phone", phone, read_phone)
         status = self._check_status(status or self.accounts.active_status)
         passwords = self.accounts.passwords
+        if invite and not passwords.enabled:
+            raise Invalid.about("invite", DISABLED)
         if password is not None:
             passwords.rules.check_new_password(password, email, "password")
             # Computed before the transaction, because it is slow.

@@ -10,10 +10,8 @@ from ..core.web.paging import Slice
 from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
-from ..workspaces.guards import current_workspace
-from ..workspaces.routes import managers_only
 from . import schemas
-from .schemas import EntryFilter, EntryPage, EntryQuery, RecordRead, WorkspaceRecordRead
+from .schemas import EntryFilter, EntryPage, EntryQuery, RecordRead
 from .service import AuditLog
 
 JSON_LINES = "application/jsonl"
@@ -45,17 +43,6 @@ def export_entries(query: EntryFilter.Input) -> Response:
     """
     lines = service(AuditLog).export(query)
     return Response(stream_with_context(lines), mimetype=JSON_LINES)
-
-
-@blueprint.get("/workspaces/<workspace_slug>/events")
-@managers_only
-@example(answer=[schemas.OF_A_WORKSPACE])
-@takes(query=EntryPage)
-@reads_replica
-@answers(200, WorkspaceRecordRead, sliced=True, ready=True)
-def list_workspace_events(workspace_slug: str, query: EntryPage.Input) -> Slice:
-    """List a workspace's audit log, the newest first"""
-    return service(AuditLog).of_workspace(current_workspace.id, query)
 
 
 @blueprint.get("/account/events")

@@ -19,6 +19,7 @@ from .decorators import (
     account_optional,
     account_required,
     active_account_required,
+    passwords_required,
     raises_sign_in_problems,
 )
 from .email_change.service import EmailChanges
@@ -60,6 +61,7 @@ def change_account(json: OwnAccountUpdate.Input) -> AccountLike:
 
 
 @blueprint.put("/account/password")
+@passwords_required
 @active_account_required
 @raises_sign_in_problems
 @example(json=examples.PASSWORD_CHANGE, answer=examples.SIGNED_IN)

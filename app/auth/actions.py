@@ -77,6 +77,9 @@ LOGIN_CHALLENGED = Action(
 LOGIN_CODE_REQUESTED = Action(
     "login.code_requested", "Sign-in code requested by email", log_event="login_code_request"
 )
+SIGN_IN_LINK_CREATED = Action(
+    "login.link_created", "Sign-in link created by an operator", log_event="sign_in_link"
+)
 LOGIN_FAILED = Action(
     "login.failed", "Sign-in failed", REJECTION_DATA, rejection_events=("sign_in",)
 )

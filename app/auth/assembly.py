@@ -28,6 +28,7 @@ from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
 from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
+from .sign_in.link import LINK, SignInLinks
 from .sign_in.options import DEVICE_HEADER
 from .sign_in.policy import SignInPolicy
 from .sign_in_assembly import assemble as assemble_sign_in
@@ -46,6 +47,7 @@ def assemble(context: Context) -> None:
     context.provide(OwnerMail, _owner_mail)
     assemble_sign_in(context)
     context.provide(AccountUnlock, _account_unlock)
+    context.provide(SignInLinks, _sign_in_links)
     context.provide(Mails, lambda known: Mails(auth, known.get(Templates)))
     context.provide(Recovery, _recovery)
     context.provide(PasswordChange, _password_change)
@@ -78,6 +80,11 @@ def _check(auth: AuthSettings, public_url: str | None) -> None:
         _check_domain(auth.COOKIE_DOMAIN, public_url)
     if auth.REFRESH_TOKEN_DAYS and not auth.keeps_sessions:
         raise SettingsError("AUTH.REFRESH_TOKEN_DAYS is set, so AUTH.SESSIONS must be on.")
+    if auth.PASSWORDS == "off" and not auth.ENABLE_IDP_OAUTH and auth.LOGIN_BY_CODE == "off":
+        raise SettingsError(
+            "AUTH.PASSWORDS is off, so no user could sign in: set ENABLE_IDP_OAUTH or"
+            " LOGIN_BY_CODE."
+        )
     if auth.MFA == "off" and auth.MFA_REQUIRED_ROLES:
         raise SettingsError(
             "AUTH.MFA is off, so MFA_REQUIRED_ROLES has no effect: set it to `optional`."
@@ -127,6 +134,12 @@ def _recovery(context: Context) -> Recovery:
         context.get(Mails),
         context.get(OwnerMail),
     )
+
+
+def _sign_in_links(context: Context) -> SignInLinks:
+    accounts, ids = context.get(Accounts), context.tables.account_ids
+    proofs = AccountProofs(LINK, context.get(Proofs), accounts, ids)
+    return SignInLinks(context.basics, proofs, context.get(SignInPolicy))
 
 
 def _password_change(context: Context) -> PasswordChange:

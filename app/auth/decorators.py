@@ -11,7 +11,7 @@ from typing import TypeVar
 from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
 from ..core.context import service
-from ..core.errors import Problem, SetupError
+from ..core.errors import FeatureOff, Problem, SetupError
 from ..core.request import set_origin_admin
 from ..core.web.operation import Params, Result, ViewDecorator, operation, raises_found, synchronous
 from ..core.web.problems import known_problem
@@ -65,7 +65,8 @@ def guard(
                 return run(*args, **kwargs)
 
             described = operation(check_then_view)
-            described.guard = name or check.__name__
+            if bearer or not described.guard:
+                described.guard = name or check.__name__
             if access:
                 described.access.insert(0, access)
             if bearer:
@@ -269,6 +270,22 @@ def mfa_required() -> None:
 def idp_required() -> None:
     """Require sign-in through an identity provider to be enabled, before the request is read."""
     service(IdpSignIn)
+
+
+@guard(
+    *CREDENTIAL_PROBLEMS,
+    ReauthenticationRequired,
+    access="recent sign-in, with MFA if the account uses it",
+)
+def fresh_factor_required() -> None:
+    """Require a recent sign-in, with a second factor if the account has one."""
+    service(Freshness).require_with_factor(caller())
+
+
+@guard(FeatureOff, bearer=False)
+def passwords_required() -> None:
+    """Require AUTH.PASSWORDS to be on, before the caller is authenticated."""
+    service(Accounts).passwords.require_enabled()
 
 
 @raises_found

@@ -9,6 +9,8 @@ PROVIDER = "provider"
 HOST = "host"
 # A one-time code by email.
 MAILED_CODE = "code"
+# A link that an operator created.
+SIGN_IN_LINK = "link"
 # A code from an authenticator app.
 TOTP = "totp"
 RECOVERY_CODE = "recovery"

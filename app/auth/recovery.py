@@ -60,7 +60,10 @@ class Recovery(BasicService):
         self.owner_mail.send_soon(self.mails.account_made(account.email, issued))
 
     def begin(self, account: AccountLike) -> None:
-        """Email a token and a code without a request, after the owner was verified."""
+        """Email a token and a code without a request, after the owner was verified. Without
+        passwords, the owner signs in with another method."""
+        if not self.accounts.passwords.enabled:
+            return
         self._send(account.email, *self.proofs.issue(account))
 
     def verify(self, token: str, email: str | None) -> None:

@@ -17,7 +17,7 @@ from . import examples
 from .blueprint import blueprint as blueprint
 from .blueprint import client_ip_address
 from .caller import caller
-from .decorators import account_required, idp_required, raises_sign_in_problems
+from .decorators import account_required, idp_required, passwords_required, raises_sign_in_problems
 from .errors import (
     INACTIVE_PROBLEMS,
     AccountDeleting,
@@ -42,6 +42,7 @@ from .schemas import (
     IdpCallback,
     IdpLogin,
     LoginFormWithFactor,
+    MailedToken,
     PasswordRecovery,
     ResetPassword,
     VerifyToken,
@@ -49,6 +50,7 @@ from .schemas import (
     login_form,
     login_read,
 )
+from .sign_in.link import SignInLinks
 from .sign_in.options import sign_in_options
 from .sign_in.password import Login
 from .sign_in.policy import response_payload
@@ -57,6 +59,7 @@ from .step_up import routes as step_up_routes  # noqa: F401
 
 
 @blueprint.post("/login")
+@passwords_required
 @anyone
 @signs_in
 @raises_sign_in_problems
@@ -75,6 +78,21 @@ def login(form: LoginFormWithFactor.Input) -> JsonObject:
     )
 
 
+@blueprint.post("/login/link")
+@anyone
+@raises_sign_in_problems
+@example(json=examples.MAILED_TOKEN, answer=examples.SIGNED_IN)
+@raises(InvalidProof, *INACTIVE_PROBLEMS, KeystoreUnavailable)
+@takes(json=MailedToken)
+@answers(200, login_read)
+def login_by_link(json: MailedToken.Input) -> JsonObject:
+    """Sign in with a link from an operator
+
+    Requires the token of a link that `flask accounts sign-in-link` printed.
+    """
+    return response_payload(service(SignInLinks).sign_in(json["token"], sign_in_options()))
+
+
 @blueprint.delete("/logout")
 @account_required
 @example(answer=examples.LOGGED_OUT)
@@ -90,6 +108,7 @@ def logout() -> dict[str, str]:
 
 
 @blueprint.post("/password-recovery")
+@passwords_required
 @anyone
 @example(json=examples.RECOVERY, answer=examples.RECOVERY_SENT)
 @raises(AccountNotFound, TooManyAttempts, KeystoreUnavailable)
@@ -105,6 +124,7 @@ def recover_password(json: PasswordRecovery.Input) -> dict[str, str]:
 
 
 @blueprint.post("/verify-token")
+@passwords_required
 @anyone
 @example(json=examples.TOKEN, answer=examples.TOKEN_VALID)
 @raises(InvalidProof, KeystoreUnavailable)
@@ -120,6 +140,7 @@ def verify_token(json: VerifyToken.Input) -> dict[str, str]:
 
 
 @blueprint.post("/reset-password")
+@passwords_required
 @anyone
 @example(json=examples.NEW_PASSWORD, answer=examples.PASSWORD_UPDATED)
 @raises(InvalidProof, InactiveAccount, TooManyHashes, KeystoreUnavailable)

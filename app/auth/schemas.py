@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NotRequired, TypedDict
 
-from marshmallow import Schema, ValidationError, fields, post_load, pre_load, validates_schema
+from flask import has_app_context
+from marshmallow import (
+    Schema,
+    ValidationError,
+    fields,
+    missing,
+    post_load,
+    pre_load,
+    validates_schema,
+)
 
 from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, find_password_error
 from ..accounts.schemas import AccountRead
-from ..core.coded_messages import REQUIRED, CodedMessage
+from ..core.coded_messages import DISABLED, REQUIRED, CodedMessage
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject
 from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
@@ -22,7 +31,20 @@ NOT_ALLOWED = CodedMessage(
 )
 
 
-class PasswordField(Text):
+class _Password(Text):
+    """A password: rejected, and never required, if AUTH.PASSWORDS is off."""
+
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        # Tests and tools load schemas without an application.
+        if has_app_context() and current_frontdesk.settings.of(AuthSettings).PASSWORDS == "off":
+            if value is missing and self.required:
+                return None
+            if value is not missing and value is not None:
+                raise ValidationError(DISABLED)
+        return super().deserialize(value, *args, **kwargs)
+
+
+class PasswordField(_Password):
     """A password: one that cannot exist is rejected as a wrong password."""
 
     def __init__(self, **options: Any) -> None:
@@ -108,7 +130,7 @@ class VerifyToken(RequestSchema):
             raise ValidationError(REQUIRED, "email")
 
 
-class NewPassword(Text):
+class NewPassword(_Password):
     def __init__(self, *, description: str = "New password.", **more: Any) -> None:
         super().__init__(
             min=MIN_LENGTH,

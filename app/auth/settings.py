@@ -40,6 +40,10 @@ class AuthSettings(FactorSettings):
         default="/reset",
         description="Path of the page that the link in a password-reset email opens.",
     )
+    SIGN_IN_LINK_PATH: UrlPath = Field(
+        default="/sign-in/link",
+        description="Path of the page that the link of `flask accounts sign-in-link` opens.",
+    )
     LOGOUT_IS_FINAL: bool = Field(
         default=False,
         description="Keep access tokens that were issued before a sign-out revoked after the"

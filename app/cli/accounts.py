@@ -14,6 +14,8 @@ from ..auth.idp.identities import Identities
 from ..auth.limits import AccountUnlock
 from ..auth.mfa.authenticators import Authenticators
 from ..auth.schemas import account_read
+from ..auth.settings import AuthSettings
+from ..auth.sign_in.link import SignInLinks
 from ..auth.sign_in.sign_out import SignOut
 from ..core.context import current_frontdesk, service
 from ..core.keystore import MemoryKeystore
@@ -22,7 +24,15 @@ from ..core.web.request_data import schema_instance
 from ..workspaces.ownership import Ownership
 from .groups import HELP, CommandGroup
 from .passwords import password_options
-from .terminal import Record, confirm, json_option, print_record, print_records, yes_option
+from .terminal import (
+    Record,
+    confirm,
+    json_option,
+    print_record,
+    print_records,
+    print_text,
+    yes_option,
+)
 
 STATUS_HELP = (
     f"The status: {', '.join(STATUSES)}, or an active status that your application defines."
@@ -91,7 +101,12 @@ def print_warnings(password: str) -> None:
 @set_option
 @json_option
 def create(
-    email: str, password: str, role: str, status: str, phone: str | None, pairs: Sequence[str]
+    email: str,
+    password: str | None,
+    role: str,
+    status: str,
+    phone: str | None,
+    pairs: Sequence[str],
 ) -> None:
     """Create an account with the email address EMAIL.
 
@@ -107,7 +122,8 @@ def create(
     check_role(role)
     check_status(status)
     own = read_own("registration", pairs, email)
-    print_warnings(password)
+    if password is not None:
+        print_warnings(password)
     accounts = service(Accounts)
     print_account(accounts.create(email, password, role=role, status=status, phone=phone, **own))
 
@@ -238,6 +254,26 @@ def sign_out(email: str | None, all_accounts: bool) -> None:
     print_account(account)
 
 
+@group.command("sign-in-link")
+@click.argument("email")
+@json_option
+def sign_in_link(email: str) -> None:
+    """Print a link that signs in the account with the email address EMAIL.
+
+    Use the command if the owner's sign-in method is unavailable, such as during an outage of the
+    identity provider. The link is valid for ten minutes, and once. MFA applies. Verify the owner's
+    identity before you send the link: anyone who has the link can sign in.
+
+    \b
+    Examples:
+      flask accounts sign-in-link ada@example.com
+    """
+    token = service(SignInLinks).issue(service(Accounts).get(email))
+    settings = current_frontdesk.settings
+    page = settings.core.page_url(settings.of(AuthSettings).SIGN_IN_LINK_PATH)
+    print_text(f"{page}?token={token}", {"link": f"{page}?token={token}"})
+
+
 @group.command()
 @click.argument("email")
 @json_option
@@ -295,16 +331,17 @@ def ensure_superuser(pairs: Sequence[str]) -> None:
     settings = current_frontdesk.settings
     email = settings.top_level("FIRST_SUPERUSER")
     password = settings.top_level("FIRST_SUPERUSER_PASSWORD")
-    if not email or not password:
-        raise click.ClickException("Set FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD.")
     accounts = service(Accounts)
+    takes_password = accounts.passwords.enabled
+    if not email or (takes_password and not password):
+        raise click.ClickException("Set FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD.")
     existing = accounts.find(email)
     if existing is not None:
         print_account(existing)
         return
-    if password == DEFAULT_PASSWORD and not current_app.debug:
+    if takes_password and password == DEFAULT_PASSWORD and not current_app.debug:
         raise click.ClickException(
             "FIRST_SUPERUSER_PASSWORD has its default value. Set another password first."
         )
     own = read_own("registration", pairs, email)
-    print_account(accounts.create(email, password, role="root", **own))
+    print_account(accounts.create(email, password if takes_password else None, role="root", **own))

@@ -7,6 +7,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ..accounts.service import Accounts
+from ..core.context import service
 from ..core.types import AnyFunction
 
 PROMPT = "Password"
@@ -38,7 +40,10 @@ def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
         def run(
             *args: object, password: str | None, password_file: object, **kwargs: object
         ) -> Any:
-            if password_file is not None:
+            if not service(Accounts).passwords.enabled:
+                if password_file is not None or password is not None:
+                    raise click.UsageError("AUTH__PASSWORDS is off: accounts have no passwords.")
+            elif password_file is not None:
                 if password is not None:
                     raise click.UsageError("Give --password or --password-file, not both.")
                 password = _read(password_file)

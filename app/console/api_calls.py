@@ -129,8 +129,8 @@ def report(problem: Problem) -> None:
 
 def _call(view: View, data: PageData, arguments: Values) -> Any:
     described = find_operation(view)
-    if described is not None and described.needs is not None:
-        _check_available(described.needs)
+    for needs in described.needs if described is not None else ():
+        _check_available(needs)
     with called_by_page(data):
         return view(**arguments)
 

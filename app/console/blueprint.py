@@ -180,6 +180,7 @@ def add_host_pages(app: App, console: HostConsole, name: str, options: SignalOpt
 _EMAIL_PAGES = {
     "PASSWORD_RECOVERY_PATH": ("/forgot", "visitor.recovery.forgot_page"),
     "PASSWORD_RESET_PATH": ("/reset", "visitor.recovery.reset_page"),
+    "SIGN_IN_LINK_PATH": ("/sign-in/link", "visitor.sign_in.sign_in_link_page"),
     "VERIFICATION_PATH": ("/verify", "visitor.register.verify_page"),
     "EMAIL_CHANGE_PATH": ("/confirm-email", "visitor.email_links.confirm_email_page"),
     "EMAIL_UNDO_PATH": ("/undo-email", "visitor.email_links.undo_email_page"),

@@ -76,6 +76,7 @@ class Features:
 
     def __init__(self, context: Context) -> None:
         auth = context.settings.of(AuthSettings)
+        self.passwords = auth.PASSWORDS == "on"
         self.registration = auth.REGISTRATION != "closed"
         self.provider = auth.ENABLE_IDP_OAUTH
         self.second_factors = auth.keeps_authenticators

@@ -40,6 +40,8 @@ ROUTES: tuple[Route, ...] = (
     (PAGE, "/sign-in/code", "visitor.email_code.mailed_code_page"),
     (FORM, "/sign-in/code", "visitor.email_code.ask_for_sign_in_code"),
     (FORM, "/sign-in/code/typed", "visitor.email_code.sign_in_by_code"),
+    (PAGE, "/sign-in/link", "visitor.sign_in.sign_in_link_page"),
+    (FORM, "/sign-in/link", "visitor.sign_in.sign_in_by_link"),
     (PAGE, "/sign-in/provider", "visitor.provider.provider_sign_in"),
     (PAGE, "/sign-in/provider/callback", "visitor.provider.provider_callback"),
     (FORM, "/sign-in/provider/callback", "visitor.provider.finish_provider_sign_in"),

@@ -54,6 +54,7 @@ class ValidationMessage(CodedMessage):
 
 
 REQUIRED = CodedMessage("Missing data for required field.", "required")
+DISABLED = CodedMessage("This method is disabled.", "unknown_field")
 BLANK = CodedMessage("Must not be blank.", "blank")
 NOT_STORABLE = CodedMessage(
     "Contains characters that cannot be stored.", "invalid_format", expected="text"

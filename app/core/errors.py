@@ -164,6 +164,17 @@ class NotFound(Problem):
     fix = "Check the path, the HTTP method and the API prefix."
 
 
+class FeatureOff(NotFound):
+    """A setting disables the feature. `note` has the setting's name, for the security log."""
+
+    code = "feature_off"
+    detail = "This feature is disabled"
+    title = "The feature is disabled"
+    cause = "A setting disables the feature. The log entry of the request names the setting."
+    fix = "Use another feature, or ask the operator to enable this one."
+    security_event = "input"
+
+
 class Conflict(Problem):
     status = 409
     code = "conflict"

@@ -18,7 +18,7 @@ class RegistrationCreate(RequestSchema):
 
     class Input(TypedDict):
         email: str
-        password: str
+        password: str | None
         invitation: str | None
 
     email = Text(min=1, max=320, required=True, description="Email address of the new account.")

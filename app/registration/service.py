@@ -55,7 +55,7 @@ class Registration(BasicService):
         self,
         options: SignInOptions,
         email: str,
-        password: str,
+        password: str | None,
         invitation: str | None,
         **columns: object,
     ) -> SignInResult | Challenge | PendingRegistration:
@@ -65,7 +65,8 @@ class Registration(BasicService):
         """
         self.limits.count(options.ip_address)
         email = read_new_email(email)
-        self.accounts.passwords.rules.check_new_password(password, email, "password")
+        if password is not None:
+            self.accounts.passwords.rules.check_new_password(password, email, "password")
         if invitation is not None:
             return self._accept_invitation(email, password, invitation, columns, options)
         if self.settings.REGISTRATION == "invited":
@@ -87,7 +88,7 @@ class Registration(BasicService):
         return PendingRegistration(self.browsers.issue(email, account))
 
     def _sign_up(
-        self, email: str, password: str, columns: JsonObject, options: SignInOptions
+        self, email: str, password: str | None, columns: JsonObject, options: SignInOptions
     ) -> SignInResult | Challenge:
         columns["password_hash"] = self._hash(password)
         with transaction(self.session) as session:
@@ -141,7 +142,7 @@ class Registration(BasicService):
     def _accept_invitation(
         self,
         email: str,
-        password: str,
+        password: str | None,
         invitation: str,
         columns: JsonObject,
         options: SignInOptions,
@@ -167,10 +168,11 @@ class Registration(BasicService):
             self.invitations.accept_by_token(account, invitation)
             return self.policy.admit(account, (REGISTRATION,), options)
 
-    def _hash(self, password: str) -> str:
-        """Hash without holding a database connection."""
+    def _hash(self, password: str | None) -> str | None:
+        """Hash without holding a database connection. There is no password if AUTH.PASSWORDS is
+        off."""
         release(self.session)
-        return self.accounts.passwords.hash(password)
+        return None if password is None else self.accounts.passwords.hash(password)
 
 
 def assemble(context: Context) -> None:

@@ -56,6 +56,7 @@ class Checks:
         model = accounts.model
         self._clock, self._roles = accounts.clock, accounts.roles
         self._own = own_fields("registration")
+        self._takes_passwords = accounts.passwords.enabled
         self._key_kind = inspect(model).primary_key[0].type
         self._can_mark = getattr(model, "email_unverified_since", None) is not None
         self._trusts_addresses = trusts_addresses
@@ -63,6 +64,8 @@ class Checks:
     def check_account(self, account: ImportedAccount) -> CheckedAccount:
         """Return the checked account; raise RowError at the first error."""
         email = _email(account.email)
+        if account.password_hash is not None and not self._takes_passwords:
+            raise RowError("passwords_off", "AUTH__PASSWORDS is off: remove the password hash.")
         unverified_since = self._unverified_since(account)
         slugs = [membership.slug for membership in account.workspaces]
         if account.current_workspace is not None and account.current_workspace not in slugs:

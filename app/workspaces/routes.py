@@ -2,6 +2,8 @@ from collections.abc import Sequence
 
 from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
+from ..audit.schemas import OF_A_WORKSPACE, EntryPage, WorkspaceRecordRead
+from ..audit.service import AuditLog
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, fresh_required
 from ..auth.errors import NotAuthorized
@@ -11,6 +13,7 @@ from ..core.types import AccountKey
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
 from ..core.web.operation import View, example, raises, variables
+from ..core.web.paging import Slice
 from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
@@ -236,3 +239,14 @@ def resend_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
 def revoke_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
     """Revoke an invitation"""
     return service(Invitations).revoke(current_member, invitation_id)
+
+
+@blueprint.get("/<workspace_slug>/events")
+@managers_only
+@example(answer=[OF_A_WORKSPACE])
+@takes(query=EntryPage)
+@reads_replica
+@answers(200, WorkspaceRecordRead, sliced=True, ready=True)
+def list_workspace_events(workspace_slug: str, query: EntryPage.Input) -> Slice:
+    """List a workspace's audit log, the newest first"""
+    return service(AuditLog).of_workspace(current_workspace.id, query)

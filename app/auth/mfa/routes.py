@@ -4,27 +4,19 @@ from collections.abc import Sequence
 
 from marshmallow import Schema
 
-from ...accounts.errors import AccountNotFound
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
-from ...core.types import AccountKey, JsonObject
+from ...core.types import JsonObject
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from ..caller import caller, find_caller
-from ..decorators import (
-    CREDENTIAL_PROBLEMS,
-    account_optional,
-    active_account_required,
-    guard,
-    superuser_required,
-)
+from ..decorators import account_optional, active_account_required, fresh_factor_required, guard
 from ..errors import (
     INACTIVE_PROBLEMS,
     InactiveCaller,
     InvalidProof,
-    NotAuthorized,
     PasskeyRefused,
     ReauthenticationRequired,
     TooManyAttempts,
@@ -34,7 +26,6 @@ from ..sessions.schemas import COOKIE_SESSION, cookie_session_read
 from ..settings import AuthSettings
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import response_payload
-from ..step_up.service import Freshness
 from . import schemas, totp
 from .apps import AppEnrollment
 from .authenticators import Authenticators
@@ -75,16 +66,6 @@ def factors_required() -> None:
     """Require that second factors are enabled: passkeys can be enabled without them."""
     if current_frontdesk.settings.of(AuthSettings).MFA == "off":
         raise FactorsOff
-
-
-@guard(
-    *CREDENTIAL_PROBLEMS,
-    ReauthenticationRequired,
-    access="recent sign-in, with MFA if the account uses it",
-)
-def fresh_factor_required() -> None:
-    """Require a recent sign-in, with a second factor if the account has one."""
-    service(Freshness).require_with_factor(caller())
 
 
 @blueprint.post("/login/mfa")
@@ -256,18 +237,3 @@ def list_trusted_devices() -> Sequence[TrustedDevice]:
 def forget_trusted_device(device_id: int) -> TrustedDevice:
     """Revoke a trusted device"""
     return service(TrustedDevices).revoke(caller().account.id, device_id)
-
-
-@blueprint.delete("/admin/accounts/<account_id:account_id>/authenticators")
-@superuser_required
-@fresh_factor_required
-@example(answer=schemas.RESET)
-@raises(AccountNotFound, NotAuthorized)
-@answers(200, schemas.FactorsReset)
-def reset_authenticators(account_id: AccountKey) -> dict[str, int]:
-    """Remove all second factors of an account, and end its sign-ins
-
-    For users who have lost their authenticators. First verify the user's identity in another way.
-    """
-    removed = service(Authenticators).reset_by_admin(caller().account, account_id)
-    return {"authenticators": removed}

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from ...accounts.errors import AccountNotFound, TooManyHashes
-from ...accounts.service import Accounts
+from ...accounts.errors import TooManyHashes
 from ...core.context import service
-from ...core.types import AccountKey, JsonObject
+from ...core.types import JsonObject
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Message, Page
 from ...core.web.operation import anyone, example, raises, variables
@@ -13,12 +12,7 @@ from ...core.web.pages import clear_browser_cache
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from ..caller import caller
-from ..decorators import (
-    account_required,
-    active_account_required,
-    raises_sign_in_problems,
-    roles_required,
-)
+from ..decorators import account_required, passwords_required, raises_sign_in_problems
 from ..errors import INACTIVE_PROBLEMS, IncorrectCredentials, InvalidCredentials, TooManyAttempts
 from ..schemas import login_read
 from ..sign_in.options import sign_in_options
@@ -113,25 +107,8 @@ def refresh(form: schemas.Grant.Input) -> JsonObject:
     return service(Refresh).exchange(form["refresh_token"])
 
 
-@blueprint.get("/admin/accounts/<account_id:account_id>/sessions")
-@active_account_required
-@roles_required("admin", "root")
-@example(answer=[{**schemas.SESSION, "current": False}])
-@raises(AccountNotFound)
-@takes(query=Page)
-@answers(200, schemas.SessionRead, paged=True)
-def list_account_sessions(account_id: AccountKey, query: Page.Input) -> Sequence[OwnSession]:
-    """List an account's sessions
-
-    Returns the newest first.
-    """
-    account = service(Accounts).by_id(account_id)
-    if account is None:
-        raise AccountNotFound
-    return service(SessionManagement).list(caller(), account, **query)
-
-
 @blueprint.post("/session", only_with=CookieSessions)
+@passwords_required
 @anyone
 @signs_in_by_cookie
 @raises_sign_in_problems

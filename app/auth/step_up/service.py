@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
-from ...core.coded_messages import CodedMessage
+from ...core.coded_messages import DISABLED
 from ...core.context import report_action
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import BadRequest, Invalid, Problem
@@ -28,8 +28,6 @@ from ..proof_names import PASSWORD, has_factor
 from ..sign_in.options import SignInOptions
 from ..sign_in.password import Login
 from ..sign_in.policy import SignInPolicy, SignInResult
-
-DISABLED = CodedMessage("This method is disabled.", "unknown_field")
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
@@ -138,7 +136,8 @@ class Reauthentication:
         return PASSWORD
 
     def _checked(self, caller: Caller, method: str, given: Any, options: SignInOptions) -> str:
-        check = self.by_password if method == PASSWORD else self.step_up.methods.get(method)
+        is_known = method == PASSWORD and self.accounts.passwords.enabled
+        check = self.by_password if is_known else self.step_up.methods.get(method)
         if check is None:
             raise Invalid.about(method, DISABLED)
         self.login.failures.check(caller.account.email, options.ip_address)

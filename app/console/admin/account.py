@@ -18,8 +18,6 @@ from ...auth.caller import caller
 from ...auth.errors import NotAuthorized
 from ...auth.idp.identities import Identities
 from ...auth.limits import Failures
-from ...auth.mfa import routes as mfa_api
-from ...auth.sessions import routes as sessions_api
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import AccountKey, JsonObject
@@ -165,7 +163,7 @@ def verify_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
     return redirect_to_account(_("{email} is now verified.", email=email), account_id)
 
 
-@console_form(mfa_api.reset_authenticators, page=managed_account_page)
+@console_form(administration_api.reset_authenticators, page=managed_account_page)
 def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
     return redirect_to_account(
@@ -202,7 +200,9 @@ def related_data(account: AccountLike) -> JsonObject:
     found: JsonObject = {
         "profile": _profile(account_id),
         "sessions": get_from_api(
-            sessions_api.list_account_sessions, query={"limit": LIST_LIMIT}, account_id=account_id
+            administration_api.list_account_sessions,
+            query={"limit": LIST_LIMIT},
+            account_id=account_id,
         ),
         "memberships": service(AccountView).memberships(account_id, offset=0, limit=LIST_LIMIT),
         "events": _newest(administration_api.list_account_events, account_id),

@@ -13,8 +13,8 @@ from ...administration.credentials import CredentialAdministration
 from ...administration.rules import ROOT
 from ...administration.service import OWNERLESS, Administration
 from ...auth.caller import caller
+from ...auth.decorators import fresh_factor_required
 from ...auth.email_change.service import EmailChanges
-from ...auth.mfa.routes import fresh_factor_required
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.types import AccountKey, JsonObject

@@ -55,11 +55,12 @@ class FirstRoot:
             raise RootExists
         self.context.get(Proofs).by_token(_FIRST_ROOT, _SERVICE.kind, token, _check_subject)
 
-    def make(self, token: str, email: str, password: str) -> AccountLike:
+    def make(self, token: str, email: str, password: str | None) -> AccountLike:
         """Create the account. Of two simultaneous requests with the link, one succeeds."""
         self.check(token)
         accounts = self.context.get(Accounts)
-        accounts.passwords.rules.check_new_password(password, fold(email), "password")
+        if password is not None:
+            accounts.passwords.rules.check_new_password(password, fold(email), "password")
         keystore, key = self.context.keystore, "first-root"
         if not keystore.add(key, "making", _LOCK_SECONDS):
             raise RootExists

@@ -15,6 +15,7 @@ from ...core.context import current_frontdesk, find_context, service
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, hidden
 from ...core.web.request_data import takes
+from ...registration.browser import REGISTRATION
 from ..api_calls import console_form
 from ..links import redirect_to
 from ..pages import render_page
@@ -26,7 +27,7 @@ class FirstRootForm(RequestSchema):
     class Input(TypedDict):
         token: str
         email: str
-        password: str
+        password: str | None
 
     token = Text(min=1, max=1024, required=True)
     email = Text(min=1, max=320, required=True)
@@ -53,7 +54,8 @@ def first_root_page() -> Response:
 def make_first_root(form: FirstRootForm.Input) -> Response:
     account = FirstRoot(find_context()).make(**form)
     service(CookieSessions).prepare_sign_in()
-    if isinstance(service(SignInPolicy).admit(account, (PASSWORD,), sign_in_options()), Challenge):
+    proof = REGISTRATION if form["password"] is None else PASSWORD
+    if isinstance(service(SignInPolicy).admit(account, (proof,), sign_in_options()), Challenge):
         # Such as a second factor that must be set up.
         return redirect_to(".sign_in_page", _("Account created. You can sign in now."))
     return redirect_to(".dashboard", _("You are signed in. This account has the role root."))

@@ -3,6 +3,7 @@
 from flask import Response, request
 
 from ...accounts.schemas import account_update
+from ...accounts.service import Accounts
 from ...audit.service import AuditLog
 from ...auth import account_routes as account_api
 from ...auth.caller import caller
@@ -98,7 +99,7 @@ def deletion_page() -> Response:
         "owner/deletion.html",
         at="account_page",
         days=current_frontdesk.settings.of(AuthSettings).ACCOUNT_DELETION_DAYS,
-        has_password=caller().attached_account.password_hash is not None,
+        has_password=service(Accounts).has_usable_password(caller().attached_account),
     )
 
 

@@ -5,7 +5,7 @@ from flask import Response, request
 from ...accounts.service import Accounts
 from ...auth import account_routes as account_api
 from ...auth.caller import caller
-from ...auth.decorators import active_account_required
+from ...auth.decorators import active_account_required, passwords_required
 from ...auth.email_change.service import EmailChanges
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
@@ -28,7 +28,7 @@ def email_page() -> Response:
         at="security_page",
         new_email=service(EmailChanges).waiting(account.id),
         is_verified=service(Accounts).is_email_verified(account),
-        asks_password=account.password_hash is not None and not is_fresh(),
+        asks_password=_has_password() and not is_fresh(),
     )
 
 
@@ -49,6 +49,7 @@ def mail_own_verification(call_api: ApiCall) -> Response:
     return redirect_to(".email_page", _("Email sent to {email}.", email=email))
 
 
+@passwords_required
 @active_account_required
 @hidden
 def password_page() -> Response:
@@ -83,4 +84,4 @@ def _password_form() -> Response:
 
 
 def _has_password() -> bool:
-    return caller().account.password_hash is not None
+    return service(Accounts).has_usable_password(caller().account)

@@ -2,6 +2,7 @@
 
 from flask import Response, request
 
+from ...accounts.service import Accounts
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.proof_names import has_factor
@@ -72,7 +73,7 @@ def _page(method: str, methods: list[str], login_id: str = "") -> Response:
 def _available_methods() -> list[str]:
     """Return the methods that are enabled and that the account has."""
     account = caller().account
-    available = {"password"} if account.password_hash else set()
+    available = {"password"} if service(Accounts).has_usable_password(account) else set()
     enabled = {"password", *service(Reauthentication).step_up.methods}
     if "code" in enabled:
         available.add("code")

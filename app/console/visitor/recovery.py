@@ -3,6 +3,7 @@
 from flask import Response, request
 
 from ...auth import routes as auth_api
+from ...auth.decorators import passwords_required
 from ...auth.errors import InvalidProof
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk
@@ -15,6 +16,7 @@ from ..texts import _
 
 
 @anyone
+@passwords_required
 @hidden
 def forgot_page() -> Response:
     return render_page("visitor/forgot.html", email=request.args.get("email", ""))
@@ -27,6 +29,7 @@ def ask_for_reset(call_api: ApiCall) -> Response:
 
 
 @anyone
+@passwords_required
 @hidden
 def reset_code_page() -> Response:
     """Show the rejected form again; without a form, redirect to the start."""
@@ -40,6 +43,7 @@ def check_reset_code(call_api: ApiCall) -> Response:
 
 
 @anyone
+@passwords_required
 @hidden
 def reset_page() -> Response:
     """Show the form of the emailed link, or that the link has expired."""

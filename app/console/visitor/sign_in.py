@@ -2,6 +2,7 @@
 
 from flask import Response, request
 
+from ...auth import routes as auth_api
 from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import anyone, hidden
@@ -43,6 +44,19 @@ def sign_in(call_api: ApiCall) -> Response:
 def sign_in_by_passkey(call_api: ApiCall) -> Response:
     prepare_sign_in()
     return redirect_signed_in(call_api(json={"credential": sent_credential()}))
+
+
+@anyone
+@hidden
+def sign_in_link_page() -> Response:
+    """Show a button: a program that checks links does not use the link up."""
+    return render_page("visitor/sign_in_link.html", token=request.values.get("token", ""))
+
+
+@console_form(auth_api.login_by_link, page=sign_in_link_page)
+def sign_in_by_link(call_api: ApiCall) -> Response:
+    prepare_sign_in()
+    return redirect_signed_in(call_api())
 
 
 @console_form()

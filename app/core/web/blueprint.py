@@ -126,7 +126,8 @@ class Blueprint(flask.Blueprint):
         # Every path works with and without a trailing slash, without a redirect.
         options.setdefault("strict_slashes", False)
         options.setdefault("merge_slashes", False)
-        note_needs(options.get("view_func") or (args[1] if len(args) > 1 else None), self.needs)
+        view = options.get("view_func") or (args[1] if len(args) > 1 else None)
+        note_needs(view, self.needs, only_with)
         if only_with is None:
             super().add_url_rule(rule, *args, **options)
             return

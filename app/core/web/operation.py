@@ -97,8 +97,8 @@ class Operation:
     hidden: bool = False
     polled: bool = False
     signs_in: bool = False
-    # The service that the route requires.
-    needs: type[object] | None = None
+    # The services that the route requires.
+    needs: tuple[type[object], ...] = ()
     # The view of the API that a form of the console calls.
     calls: View | None = None
     examples: JsonObject = field(default_factory=dict)
@@ -124,14 +124,14 @@ def find_operation(view: View) -> Operation | None:
     return found if isinstance(found, Operation) else None
 
 
-def note_needs(view: View | None, needs: type[object] | None) -> None:
-    """Record the service that a view needs, for code that calls the view itself.
+def note_needs(view: View | None, *needs: type[object] | None) -> None:
+    """Record the services that a view needs, for code that calls the view itself.
 
     A lazily loaded view has no record yet and is not loaded.
     """
     described = None if view is None else view.__dict__.get(_ATTRIBUTE)
-    if isinstance(described, Operation) and described.needs is None:
-        described.needs = needs
+    if isinstance(described, Operation) and not described.needs:
+        described.needs = tuple(each for each in needs if each is not None)
 
 
 def find_misplaced_decorators(app: Flask) -> list[str]:

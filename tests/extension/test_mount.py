@@ -1,0 +1,87 @@
+"""`frontdesk.mount` mounts blueprints at the service's prefixes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app import Frontdesk, SetupError
+from app.accounts.account import Account
+from app.auth.settings import AuthSettings
+from app.blueprints import administration, workspaces
+
+from ..conftest import MakeApp, only_on
+from ..rigs.hosts import HostSettings, host_with, plain_app
+from ..rigs.routes import api_rules
+
+# All routes of the service with every feature, before the blueprints could be mounted in one call.
+ROUTES = Path(__file__).with_name("service_routes.txt").read_text().splitlines()
+ON = {
+    "SESSIONS": "on",
+    "COOKIE_SESSIONS": "on",
+    "MFA": "optional",
+    "PASSKEYS": "on",
+    "LOGIN_BY_CODE": "on",
+}
+
+
+def routes(app: Flask) -> set[str]:
+    return {
+        f"{method} {rule.rule}"
+        for rule in api_rules(app)
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if rule.endpoint != "static"
+    }
+
+
+@only_on("sqlite")
+def test_service_keeps_its_routes(make_app: MakeApp) -> None:
+    app = make_app(**{f"AUTH__{name}": value for name, value in ON.items()})
+    assert routes(app) == set(ROUTES)
+
+
+def host(*names: str, prefix: str = "/api", **auth: str) -> Flask:
+    app, db = plain_app()
+    settings = HostSettings()
+    settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, **auth)
+    frontdesk = Frontdesk()
+    frontdesk.init_app(app, db, settings=settings, account_model=Account)
+    frontdesk.mount(app, prefix, only=names or None)
+    return app
+
+
+def test_application_mounts_what_its_settings_enable() -> None:
+    assert routes(host(prefix="/api/v1/", **ON)) == set(ROUTES)
+    paths = {each.partition(" ")[2] for each in routes(host())}
+    assert not {"/api/sessions", "/api/authenticators", "/api/login/code"} & paths
+    assert "/api/admin/accounts/" in paths
+
+
+def test_application_mounts_only_the_named_blueprints() -> None:
+    assert host("auth", "workspaces").blueprints.keys() == {"auth", "workspaces"}
+    assert "workspace_profiles" in host("profiles", "workspaces").blueprints
+    assert "GET /api/workspaces/<workspace_slug>/events" in routes(host("workspaces"))
+
+
+def test_unknown_or_disabled_blueprint_is_an_error() -> None:
+    with pytest.raises(SetupError, match="no blueprint accounts, only auth, registration"):
+        host("accounts")
+    with pytest.raises(SetupError, match="LOGIN_BY_CODE"):
+        host("login_codes")
+
+
+def test_routes_follow_the_prefix_of_their_resource() -> None:
+    settings = HostSettings()
+    settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, **ON)
+    paths = routes(
+        host_with((administration, "/people"), (workspaces, "/rooms"), settings=settings)
+    )
+    assert {
+        "GET /people/<account_id:account_id>/sessions",
+        "DELETE /people/<account_id:account_id>/authenticators",
+        "GET /rooms/<workspace_slug>/events",
+    } <= paths
+    plain = routes(host_with((administration, "/people")))
+    assert not any("sessions" in path or "authenticators" in path for path in plain)
