@@ -105,7 +105,10 @@ def commands() -> Iterator[tuple[str, click.Command]]:
         for name in group.list_commands(context):
             command = group.get_command(context, name)
             assert command is not None
-            yield f"{group_name} {name}", command
+            # A group in a group, such as `frontdesk migrations`.
+            inner = command.commands if isinstance(command, click.Group) else {"": command}
+            for last, each in inner.items():
+                yield f"{group_name} {name} {last}".strip(), each
 
 
 def _index(found: dict[str, click.Command]) -> Iterator[str]:

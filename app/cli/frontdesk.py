@@ -12,9 +12,11 @@ from ..core.doctor import Finding
 from ..core.keystore import DatabaseKeystore
 from ..doctor.checks import find_problems
 from .groups import HELP, CommandGroup
+from .migrations import group as migrations
 from .terminal import json_option, print_record, print_text, progress
 
 group = CommandGroup("frontdesk", help=HELP["frontdesk"])
+group.add_command(migrations)
 
 
 @group.command()

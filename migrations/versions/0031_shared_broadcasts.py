@@ -167,14 +167,29 @@ LATER_COLUMNS = {
 def create_accounts() -> None:
     accounts = accounts_table()
     if context.is_offline_mode() or not accounts.is_in(op.get_bind()):
-        if not accounts.is_as_ours:
+        if not accounts.is_as_ours and not is_before_the_application():
             raise RuntimeError(
                 f"The table of accounts {accounts.id!r} is not there: create it first, in a migration"
                 " of the application (flask db upgrade YOURS@head)."
             )
-        create_table(
-            "accounts",
-            sa.Column("id", Id, nullable=False),
+        create_accounts_table(accounts)
+    for name, kind in LATER_COLUMNS.items():
+        # A nullable column without a default: no database rewrites the table for it.
+        accounts.add_column(sa.Column(name, kind, nullable=True))
+    if current_app.extensions["frontdesk"].owns_application:
+        create_account_indexes()
+
+
+def is_before_the_application() -> bool:
+    """Return whether the application's migrations begin after this one, which then creates the table
+    of accounts: they cannot have created it."""
+    found = context.script.walk_revisions()
+    return any(each.is_base and revision in sa.util.to_list(each.dependencies or ()) for each in found)
+
+
+def create_accounts_table(accounts) -> None:
+    """The application's next migration adds the further columns of its model."""
+    columns = [
             sa.Column("email", sa.String(320), nullable=False),
             sa.Column("password_hash", sa.String(255), nullable=True),
             sa.Column("status", sa.String(50), nullable=False),
@@ -184,14 +199,18 @@ def create_accounts() -> None:
             sa.Column("current_workspace_id", Id, nullable=True),
             sa.Column("created_at", Moment, nullable=False),
             sa.Column("tokens_valid_from", Moment, nullable=True),
-            primary_key("accounts"),
-            unique("accounts", "email"),
-        )
-    for name, kind in LATER_COLUMNS.items():
-        # A nullable column without a default: no database rewrites the table for it.
-        accounts.add_column(sa.Column(name, kind, nullable=True))
-    if current_app.extensions["frontdesk"].owns_application:
-        create_account_indexes()
+    ]
+    columns = [each for each in columns if accounts.columns is None or each.name in accounts.columns]
+    if any(each.name == "email" for each in columns):
+        columns.append(unique(accounts.name, "email"))
+    op.create_table(
+        accounts.name,
+        sa.Column(accounts.key, accounts.type, nullable=False),
+        *columns,
+        primary_key(accounts.name, accounts.key),
+        schema=accounts.schema,
+        sqlite_autoincrement=isinstance(accounts.type, sa.Integer),
+    )
 
 
 def create_account_indexes() -> None:

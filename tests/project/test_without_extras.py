@@ -30,6 +30,7 @@ TYPED_EXAMPLES = {
     **EXAMPLES,
     "account": ["app.py", "test_app.py"],
     "desk": ["app.py", "test_app.py"],
+    "history": ["app.py", "after.py", "remove.py"],
     "import": ["accounts.py", "auth0.py", "cognito.py", "firebase.py", "keycloak.py"],
     "moved": ["before.py", "after.py", "test_moved.py"],
     "pages": ["app.py", "test_app.py"],

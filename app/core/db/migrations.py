@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from graphlib import TopologicalSorter
+from pathlib import Path
 from typing import Any, Literal
 
 from flask import current_app
@@ -57,6 +58,8 @@ def run_migrations() -> None:
                 "compare_type": True,
                 **migrate.configure_args,
             }
+            finish = options["process_revision_directives"]
+            options["process_revision_directives"] = partial(_write_own, finish)
             has_our_history = _has_our_history(context.script)
             is_compared = _is_compared if has_our_history else _is_in_models
             accounts = current_app.extensions["frontdesk"].accounts_in_migrations.name
@@ -173,6 +176,45 @@ def _explain_search_indexes(search_indexes: set[str], *, ctx: Any, step: Any, **
     ctx.impl.static_output(
         f"-- The indexes for the search depend on the database and are not in this SQL: {todo}."
     )
+
+
+def _write_own(
+    finish: Callable[..., None], context: Any, revision: Any, directives: list[Any]
+) -> None:
+    """Write migrations only to the application's history. `head` is its head, not Frontdesk's."""
+    finish(context, revision, directives)
+    scripts = context.environment_context.script
+    for new in directives:
+        if new.head == "head":
+            heads = [scripts.get_revision(each) for each in scripts.get_heads()]
+            own = [each for each in heads if _is_own(Path(each.path))]
+            if heads and len(own) <= 1:
+                new.head = (own or heads)[0].revision
+        bases = [each for each in scripts.get_revisions(new.head) if each is not None]
+        folder = Path(bases[0].path).parent if bases else Path(scripts.versions)
+        check_is_own(Path(new.version_path or folder))
+
+
+def check_is_own(folder: Path) -> None:
+    """Raise SetupError for a folder outside the application, to which a link may lead too."""
+    if not _is_own(folder):
+        raise SetupError(
+            f"{folder.resolve()} is not a folder of your application: run `flask frontdesk"
+            " migrations init`, which begins a history of your own migrations."
+        )
+
+
+def _is_own(path: Path) -> bool:
+    path, ours = path.resolve(), migrations_folder().resolve()
+    context = current_app.extensions["frontdesk"]
+    if not context.owns_application and path.is_relative_to(ours):
+        return False
+    roots = (
+        Path(current_app.extensions["migrate"].directory).absolute().parent,
+        Path(current_app.root_path),
+    )
+    is_inside = any(path.is_relative_to(root.resolve()) for root in roots)
+    return is_inside and not {"site-packages", "dist-packages"} & set(path.parts)
 
 
 def _finish_migration(context: Any, _revision: Any, directives: list[Any]) -> None:
