@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask
-from flask.sessions import SecureCookieSessionInterface
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy.engine import make_url
 from werkzeug.exceptions import HTTPException
@@ -30,7 +29,7 @@ from .core.process.folders import ROOT, make_private_folder, templates_folder
 from .core.process.logging import configure_logging, log_requests
 from .core.process.servers import block_import, is_command, is_serving_process
 from .core.types import SignalOptions
-from .core.web.application import Application, warn_of_proxies
+from .core.web.application import Application, LazySessionInterface, warn_of_proxies
 from .core.web.problems import handlers
 from .core.web.request_data import MAX_BODY
 from .extension.options import NO_PARTS, Parts
@@ -182,8 +181,8 @@ def _configure(app: Flask, chosen: LoadedSettings) -> None:
     _configure_logging(app, chosen)
 
 
-class _Sessions(SecureCookieSessionInterface):
-    """Flask's, which signs with SHA-1 by default."""
+class _Sessions(LazySessionInterface):
+    """Flask's sessions are signed with SHA-1 by default."""
 
     digest_method = staticmethod(hashlib.sha256)
 

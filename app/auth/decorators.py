@@ -285,7 +285,8 @@ def fresh_factor_required() -> None:
 @guard(FeatureOff, bearer=False)
 def passwords_required() -> None:
     """Require AUTH.PASSWORDS to be on, before the caller is authenticated."""
-    service(Accounts).passwords.require_enabled()
+    if not service(Accounts).passwords.enabled:
+        raise FeatureOff(note={"setting": "AUTH__PASSWORDS"})
 
 
 @raises_found

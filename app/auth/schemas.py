@@ -56,6 +56,13 @@ class PasswordField(_Password):
         return value
 
 
+class _LoginPassword(PasswordField):
+    """The password of a sign-in, which itself checks that AUTH.PASSWORDS is on."""
+
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        return Text.deserialize(self, value, *args, **kwargs)
+
+
 def password_unless_fresh() -> PasswordField:
     """Return the field for the password of routes that a recent sign-in opens without it."""
     text = (
@@ -72,7 +79,7 @@ class LoginForm(RequestSchema):
     username = Text(
         min=1, blank=True, max=320, required=True, description="Email address of the account."
     )
-    password = PasswordField(required=True, description="Password of the account.")
+    password = _LoginPassword(required=True, description="Password of the account.")
 
 
 class LoginFormWithFactor(LoginForm):
