@@ -169,6 +169,14 @@ def own_fields(kind: OwnSchema) -> Mapping[str, fields.Field[Any]]:
     return {name: field for name, field in declared.items() if name != "email"}
 
 
+def sign_up_fields() -> Mapping[str, fields.Field[Any]]:
+    """Return the same fields as a sign-up requires them."""
+    own = own_fields("registration")
+    schema = current_frontdesk.schemas.get("registration")
+    declared = schema_instance(schema).load_fields if own else {}
+    return {name: declared[name] for name in own}
+
+
 def load_own(kind: OwnSchema, given: Values, email: str) -> JsonObject:
     """Return the values of these columns, as the application's schema loads them.
 

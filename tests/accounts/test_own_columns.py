@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ class Settings(HostSettings):
 
 
 class PageSettings(Settings):
-    AUTH = AuthSettings(BCRYPT_ROUNDS=4, COOKIE_SESSIONS="alone")
+    AUTH = AuthSettings(BCRYPT_ROUNDS=4, COOKIE_SESSIONS="alone", REGISTRATION="open")
 
 
 OWN = Schemas(registration=SignUp, account_update=Update)
@@ -169,6 +170,25 @@ def test_console_creates_accounts_with_the_declared_columns() -> None:
     form["username"] = "ada"
     assert client.post(page, data=form, headers=same).status_code == 303
     assert stored(host, "ada@example.com").username == "ada"
+
+
+def test_sign_up_page_asks_for_the_declared_columns() -> None:
+    host = host_at("sqlite://", "integer", settings=PageSettings)
+    host.debug = True
+    host.register_blueprint(blueprints.registration)
+    host.register_blueprint(blueprints.console, url_prefix="/desk")
+    client = host.test_client()
+    page = client.get("/desk/register").text
+    inputs = dict(re.findall(r'<input[^>]* name="(username|shelf)"([^>]*)>', page))
+    assert "required" in inputs["username"]
+    assert "required" not in inputs["shelf"]
+    form = {"email": "ada@example.com", "password": PASSWORD, "username": "admin", "shelf": "3"}
+    same = {"Sec-Fetch-Site": "same-origin"}
+    rejected = client.post("/desk/register", data=form, headers=same)
+    assert (rejected.status_code, "Reserved." in rejected.text) == (422, True)
+    client.post("/desk/register", data={**form, "username": "ada"}, headers=same)
+    ada = stored(host, "ada@example.com")
+    assert (ada.username, ada.shelf) == ("ada", 3)
 
 
 def test_owner_changes_the_declared_columns(app: Flask, frontdesk: Kit) -> None:

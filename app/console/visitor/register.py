@@ -2,6 +2,7 @@
 
 from flask import Response, request
 
+from ...accounts.schemas import sign_up_fields
 from ...accounts.service import Accounts
 from ...auth.errors import InvalidProof
 from ...auth.settings import AuthSettings
@@ -45,6 +46,7 @@ def register_page() -> Response:
         mode=auth.REGISTRATION,
         domains=auth.REGISTRATION_DOMAINS,
         password_length=auth.PASSWORD_MIN_LENGTH,
+        own=sign_up_fields(),
         provider=provider_name() if auth.ALLOW_IDP_OAUTH_SIGNUP else "",
         next=next_page,
         invitation=token,
