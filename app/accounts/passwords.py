@@ -67,10 +67,6 @@ class Passwords:
         # A hash without an account: a check against it takes as long as a check against a real one.
         self._dummy_hash = f"$2b${rounds:02d}${'.' * 22}{'.' * 31}".encode()
 
-    def require_enabled(self) -> None:
-        if not self.enabled:
-            raise FeatureOff(note={"setting": "AUTH__PASSWORDS"})
-
     def hash(self, password: str) -> str:
         salt = bcrypt.gensalt(self.rounds)
         return self._compute(bcrypt.hashpw, password.encode(), salt).decode()
@@ -146,13 +142,18 @@ class Passwords:
         self, work: Callable[Params, Result], *args: Params.args, **kw: Params.kwargs
     ) -> Result:
         """Compute when a slot is free. Raise TooManyHashes at once if the queue is full."""
-        self.require_enabled()
+        if not self.enabled:
+            raise passwords_off()
         if not self._queue_slots.acquire(blocking=False):
             raise TooManyHashes
         try:
             return self._limiter.compute(WAIT_SECONDS, work, *args, **kw)
         finally:
             self._queue_slots.release()
+
+
+def passwords_off() -> FeatureOff:
+    return FeatureOff(note={"setting": "AUTH__PASSWORDS"})
 
 
 def check_password(password: str, email: str) -> None:

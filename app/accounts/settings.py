@@ -16,7 +16,7 @@ class AccountSettings(Namespace):
     ROLES: list[Role] = Field(
         default=[*ROLES],
         description="Roles that accounts can have. `root`, `admin` and `user` are always included."
-        " A role of your own has no administrative rights, and administrators manage its accounts"
+        " A custom role has no administrative rights, and administrators manage its accounts"
         ' like those of users. Example: `["accountant"]`.',
     )
     PASSWORDS: Literal["on", "off"] = Field(

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import TypeVar
 
 from ..accounts.errors import AccountNotFound
+from ..accounts.passwords import passwords_off
 from ..accounts.service import Accounts
 from ..core.context import service
 from ..core.errors import FeatureOff, Problem, SetupError
@@ -286,7 +287,7 @@ def fresh_factor_required() -> None:
 def passwords_required() -> None:
     """Require AUTH.PASSWORDS to be on, before the caller is authenticated."""
     if not service(Accounts).passwords.enabled:
-        raise FeatureOff(note={"setting": "AUTH__PASSWORDS"})
+        raise passwords_off()
 
 
 @raises_found

@@ -5,6 +5,7 @@ from werkzeug.wrappers import Response
 from ..accounts.errors import AccountNotFound, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..core.context import current_frontdesk, service
+from ..core.errors import FeatureOff
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject
 from ..core.web.fields import Message
@@ -59,12 +60,11 @@ from .step_up import routes as step_up_routes  # noqa: F401
 
 
 @blueprint.post("/login")
-@passwords_required
 @anyone
 @signs_in
 @raises_sign_in_problems
 @example(form=examples.LOGIN, answer=examples.SIGNED_IN)
-@raises(IncorrectCredentials, *INACTIVE_PROBLEMS, TooManyAttempts, TooManyHashes)
+@raises(FeatureOff, IncorrectCredentials, *INACTIVE_PROBLEMS, TooManyAttempts, TooManyHashes)
 @takes(form=login_form)
 @answers(200, login_read)
 def login(form: LoginFormWithFactor.Input) -> JsonObject:

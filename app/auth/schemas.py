@@ -44,8 +44,8 @@ class _Password(Text):
         return super().deserialize(value, *args, **kwargs)
 
 
-class PasswordField(_Password):
-    """A password: one that cannot exist is rejected as a wrong password."""
+class _KnownPassword(Text):
+    """A password of an account: one that cannot exist is rejected as a wrong password."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max=1024, metadata={"format": "password"}, **options)
@@ -56,11 +56,8 @@ class PasswordField(_Password):
         return value
 
 
-class _LoginPassword(PasswordField):
-    """The password of a sign-in, which itself checks that AUTH.PASSWORDS is on."""
-
-    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        return Text.deserialize(self, value, *args, **kwargs)
+class PasswordField(_KnownPassword, _Password):
+    """The same, for routes that also take other proofs."""
 
 
 def password_unless_fresh() -> PasswordField:
@@ -79,7 +76,8 @@ class LoginForm(RequestSchema):
     username = Text(
         min=1, blank=True, max=320, required=True, description="Email address of the account."
     )
-    password = _LoginPassword(required=True, description="Password of the account.")
+    # The sign-in itself checks that AUTH.PASSWORDS is on.
+    password = _KnownPassword(required=True, description="Password of the account.")
 
 
 class LoginFormWithFactor(LoginForm):

@@ -73,7 +73,7 @@ set_option = click.option(
     "pairs",
     metavar="NAME=VALUE",
     multiple=True,
-    help="A column of your own account model. Repeat the option for several columns.",
+    help="A column that your application adds to accounts. Repeat the option for several columns.",
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
-from app.auth.schemas import _Password
+from app.auth.schemas import _KnownPassword, _Password
 from app.auth.sign_in.password import Login
 from app.core.config.environment import SettingsError
 from app.core.context import service
@@ -93,7 +93,9 @@ def password_routes(app: Flask) -> Iterator[tuple[str, str, list[str]]]:
         with app.test_request_context():
             schemas = [schema_class(each)() for each in found.reads.values()]
         fields = {name: field for each in schemas for name, field in each.load_fields.items()}
-        names = [name for name, field in fields.items() if isinstance(field, _Password)]
+        names = [
+            name for name, field in fields.items() if isinstance(field, (_Password, _KnownPassword))
+        ]
         if names or found.problems.count(FeatureOff):
             [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
             yield method, rule.rule.removeprefix("/api/v1"), names
@@ -104,7 +106,7 @@ def test_no_route_accepts_a_password(app: Flask, ada: Person, mails: MailOutbox)
     seen: dict[str, set[tuple[str, str]]] = {"off": set(), "rejected": set()}
     for method, path, names in password_routes(app):
         body: dict[str, Any] = dict.fromkeys(names, PASSWORD)
-        sent = {"data": body} if path == "/login" else {"json": body}
+        sent = {"data": {"username": ADA, **body}} if path == "/login" else {"json": body}
         url = path.replace("<account_id:account_id>", str(ada.id))
         if (method, path) in OFF:
             assert visitor.send(method, url, 404, **sent).json["code"] == "feature_off"

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeVar
 
 from ...accounts.addresses import fold
 from ...accounts.models import AccountLike
-from ...accounts.passwords import Passwords
+from ...accounts.passwords import Passwords, passwords_off
 from ...accounts.service import Accounts, SignInState, state_of
 from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ...core.errors import Problem
@@ -61,6 +61,8 @@ class Login:
     def _then(
         self, act: Callable[[AccountLike], Result], email: str, password: str, ip_address: str
     ) -> Result:
+        if not self.passwords.enabled:
+            raise passwords_off()
         # If the stored hash changes in between, the password is compared again.
         for _ in range(2):
             proved = self._prove(email, password, ip_address)
