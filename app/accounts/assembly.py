@@ -65,13 +65,5 @@ def _accounts(context: Context) -> Accounts:
         enabled=settings.PASSWORDS == "on",
     )
     return Accounts(
-        context.session,
-        model,
-        passwords,
-        context.clock,
-        settings.ACTIVE_STATUSES,
-        context.contributions(Reclaimer),
-        # Sessions must end when their account becomes inactive.
-        revokes_tokens_of_inactive=settings.keeps_sessions,
-        roles=settings.ROLES,
+        context.session, model, passwords, context.clock, settings, context.contributions(Reclaimer)
     )

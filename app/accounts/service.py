@@ -26,7 +26,6 @@ from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
 from .models import (
     PENDING,
-    ROLES,
     STATUSES,
     VERIFIED_STATE,
     AccountLike,
@@ -38,6 +37,7 @@ from .models import (
 from .own_columns import columns_behind, frontdesk_names
 from .passwords import Passwords, check_password
 from .rows import AccountRows, to_read
+from .settings import AccountSettings
 
 PAGE = 500
 
@@ -90,22 +90,21 @@ class Accounts(Generic[A]):
         model: AccountModel,
         passwords: Passwords,
         clock: Clock,
-        active_statuses: Collection[str],
+        settings: AccountSettings,
         reclaimers: Sequence[Reclaimer] = (),
-        revokes_tokens_of_inactive: bool = False,
-        roles: Sequence[str] = ROLES,
     ) -> None:
         self.session = session
         self.model = model
         self.passwords = passwords
         self.clock = clock
-        self.active_statuses = frozenset(active_statuses)
-        self.roles = roles
+        self.active_statuses = frozenset(settings.ACTIVE_STATUSES)
+        self.roles = settings.ROLES
         # The status of an account that its owner registered.
-        self.active_status = next(iter(active_statuses))
+        self.active_status = settings.ACTIVE_STATUSES[0]
         self.reclaimers = reclaimers
-        # Whether an inactive status revokes tokens for good, or only while it lasts.
-        self.revokes_tokens_of_inactive = revokes_tokens_of_inactive
+        # Whether an inactive status revokes tokens for good, or only while it lasts: sessions must
+        # end when their account becomes inactive.
+        self.revokes_tokens_of_inactive = settings.keeps_sessions
         self.rows = AccountRows(session, model, clock, self.active_status)
         # The column names in the error of the unique index.
         self._email_columns = columns_behind(model, "email")
