@@ -240,7 +240,7 @@ class AllActions:
                 service(Identities).link(account, "https://idp.example", "subject-1", zoe.email)
         self.run("accounts", "set", zoe.email, "--role", "admin", "--phone", "")
         self.run("accounts", "set", zoe.email, "--password-file", "-", typed=NEWER)
-        for command in ("unlock", "sign-out", "unlink", "delete"):
+        for command in ("unlock", "sign-in-link", "sign-out", "unlink", "delete"):
             self.run("accounts", command, zoe.email)
         self.run("accounts", "sign-out", "--all")
         file = folder / "accounts.jsonl"

@@ -36,6 +36,7 @@ def app(request: pytest.FixtureRequest) -> Flask:
     )
     host.register_blueprint(blueprints.auth, url_prefix="/desk")
     host.register_blueprint(blueprints.mfa, url_prefix="/desk/factors")
+    host.register_blueprint(blueprints.administration, url_prefix="/desk/admin/accounts")
     return with_tables(host)
 
 
@@ -48,7 +49,7 @@ class Mounted(Api):
     """A client of an application that mounts the MFA blueprint under a prefix."""
 
     def send(self, method: str, path: str, status: int, **request: Any) -> Any:
-        mfa_paths = ("/login/mfa", "/authenticators", "/recovery-codes", "/trusted", "/admin")
+        mfa_paths = ("/login/mfa", "/authenticators", "/recovery-codes", "/trusted")
         mounted_path = f"/factors{path}" if path.startswith(mfa_paths) else path
         return super().send(method, mounted_path, status, **request)
 

@@ -52,7 +52,8 @@ class Sessions:
     ) -> SessionStart:
         """Start a session within the transaction of the sign-in. A session without a refresh token
         ends with its access token."""
-        now, origin = self.clock.now(), current_origin()
+        # Directly after a revocation, `created_at` lies a moment ahead.
+        now, origin = min(self.clock.now(), created_at), current_origin()
         shown = datetime.fromtimestamp(factor_at, UTC) if factor_at else None
         lives = self._life(options) or token_life
         secret = secrets.token_bytes(SECRET_BYTES)
