@@ -64,6 +64,7 @@ def test_each_action_has_one_entry(walked: tuple[Flask, AllActions]) -> None:
         "identity.linked": 1,
         "account.updated": 2,
         "account.unlocked": 1,
+        "login.link_created": 1,
         "tokens.ended": 1,
         "identity.unlinked": 1,
         "account.deleted": 1,

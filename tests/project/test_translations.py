@@ -117,6 +117,7 @@ def builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, .
     ran: list[tuple[str, ...]] = []
     monkeypatch.setattr(release, "run", lambda *command: ran.append(command))
     monkeypatch.setattr(release, "ROOT", tmp_path)
+    monkeypatch.setattr(release, "FILES", ())
     monkeypatch.setattr(release, "BUILT_IN", tmp_path)
     monkeypatch.setattr(release, "LANGUAGES", ("ar",))
     monkeypatch.setattr(release, "DOMAINS", ("console",))

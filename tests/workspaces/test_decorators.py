@@ -114,7 +114,7 @@ TABLE = [
     (("guest", "invited"), "member", PASSES),
     (("guest", "active"), "active", PASSES),
     (("owner", "invited"), "active", NOT_ACTIVE),
-    (("owner", "Active"), "active", NOT_ACTIVE),
+    (("owner", "active-later"), "active", NOT_ACTIVE),
     (("admin", "active"), "managers", PASSES),
     (("admin", "invited"), "managers", PASSES),
     (("member", "active"), "managers", NOT_ALLOWED),
