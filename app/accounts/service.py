@@ -475,7 +475,7 @@ class Accounts(Generic[A]):
 
     def _end_tokens(self, account: AccountLike) -> None:
         lock_loaded(self.session, account)
-        # Read under the lock: another request may have revoked the tokens meanwhile.
+        # Read under the lock: another request may have revoked the tokens.
         stored = select(to_read(self.model, "tokens_valid_from")).where(self.model.id == account.id)
         with self.session.no_autoflush:
             former = self.session.scalar(stored)

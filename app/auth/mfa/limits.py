@@ -30,7 +30,7 @@ Counters = Sequence[tuple[str, int]]
 class FactorLimits:
     """Recovery codes have separate counters: wrong codes of an app never block them.
 
-    Each network that is known for the account has counters of its own, and so have its trusted
+    Each network that is known for the account has separate counters, and so have its trusted
     devices together: an attacker who has the password cannot use up the owner's attempts.
     """
 

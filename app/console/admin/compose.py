@@ -123,7 +123,7 @@ def send_broadcast(call_api: ApiCall) -> Response:
     draft.check_fields()
     audience = draft.audience.resolve().audience
     with transaction(current_frontdesk.session) as session:
-        # A draft can be open in two tabs, whose pages have different counts.
+        # A draft can be open in two tabs, and the pages can have different counts.
         is_gone = draft.draft_id and not service(SavedDrafts).delete(
             caller().account.id, int(draft.draft_id)
         )
