@@ -29,7 +29,13 @@ author = _PROJECT["authors"][0]["name"]
 version = release = import_module("flask_frontdesk").__version__
 project_copyright = author
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 suppress_warnings = ["myst.header", "myst.domains"]
