@@ -59,7 +59,7 @@ class Readiness:
             check_keystore_writes(self.keystore)
         except Exception as error:
             # Any error of a driver has the same result.
-            log.warning("Not ready: the keystore accepts no writes: %s", _reason(error))
+            log.warning("Not ready: the shared state store accepts no writes: %s", _reason(error))
             return "down"
         self._extend("keystore", FRESH_SECONDS)
         return "ok"

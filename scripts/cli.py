@@ -46,7 +46,7 @@ the database, and no running server.
 | `0` | The command succeeded |
 | `1` | The command failed, or you answered a question with no. Standard error has the reason |
 | `2` | The command has an unknown option, a missing argument or an invalid value |
-| `3` | `accounts import` refused at least one row, and imported all others |
+| `3` | `accounts import` rejected at least one row, and imported all others |
 
 ## Shell completion
 

@@ -65,7 +65,7 @@ class InvalidPhone(Invalid):
     """The phone number is malformed."""
 
     code = "invalid_phone"
-    detail = "Not a valid phone number; write it with + and the country code"
+    detail = "Enter the phone number with + and the country code"
     message = CodedMessage(detail, "invalid_format", expected="phone")
     title = "The phone number is not valid"
     cause = "The value is not a valid phone number in international format."

@@ -38,9 +38,7 @@ class CommonPassword(Invalid):
     title = "The password is too common"
     cause = "The password is one of the most common passwords, or it appears in the documentation."
     fix = "Choose another password. Operators change the rule with `AUTH__COMMON_PASSWORDS`."
-    message = CodedMessage(
-        "This is among the passwords that are tried first; choose another one.", "too_common"
-    )
+    message = CodedMessage("This password is too common. Choose another one.", "too_common")
 
 
 class BreachedPassword(Invalid):
@@ -49,7 +47,7 @@ class BreachedPassword(Invalid):
     cause = "The password is in the Have I Been Pwned database of leaked passwords."
     fix = "Choose another password. Operators change the rule with `AUTH__BREACHED_PASSWORDS`."
     message = CodedMessage(
-        "This password appeared in a data breach; choose another one.", "breached"
+        "This password appeared in a data breach. Choose another one.", "breached"
     )
 
 

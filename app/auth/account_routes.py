@@ -91,7 +91,7 @@ def request_email_change(json: ChangeEmail.Input) -> dict[str, str]:
     Sends a token and a code to the new address, and a link to undo the change to the old one.
     """
     service(EmailChanges).request(caller(), json["email"], json["password"], client_ip_address())
-    return {"message": "Check the mail of your new address to confirm it"}
+    return {"message": "Check your new email address to confirm the change"}
 
 
 @blueprint.post("/account/email/confirm")
@@ -128,4 +128,4 @@ def undo_email_change(json: MailedToken.Input) -> dict[str, str]:
     Restores the old address with the token that was sent to it, and starts a password recovery.
     """
     service(EmailChangeUndo).undo(json["token"])
-    return {"message": "Your address is as before; check its mail to choose a new password"}
+    return {"message": "Your email address was restored. Check your inbox to choose a new password"}

@@ -2,7 +2,7 @@ from typing import ClassVar
 
 from ..accounts.errors import TooManyHashes
 from ..core.errors import BadGateway, BadRequest, Forbidden, Problem, TooManyRequests, Unauthorized
-from ..core.types import JsonObject
+from ..core.types import JsonObject, Values
 
 # The `acr` value of a sign-in with a second factor (OpenID Connect).
 WITH_A_FACTOR = "mfa"
@@ -96,7 +96,7 @@ class PasskeyRefused(BadRequest):
     """An unknown, forged, used or expired passkey; only the log has the reason."""
 
     code = "passkey_refused"
-    detail = "The passkey was refused"
+    detail = "The passkey was rejected"
     title = "The passkey was rejected"
     cause = (
         "The passkey is unknown, its signature is invalid, or its challenge is expired or"
@@ -194,7 +194,8 @@ class TooManyAttempts(TooManyRequests):
     """A rate limit on failed sign-ins, codes or emails is exceeded."""
 
     code = "too_many_attempts"
-    detail = "Too many attempts"
+    # For the documentation: an error names its own time.
+    detail = "Too many attempts. Try again in 5 minutes."
     title = "Too many failed attempts"
     cause = (
         "Too many wrong passwords, codes or emails in a short time: a rate limit of the `AUTH`"
@@ -204,6 +205,22 @@ class TooManyAttempts(TooManyRequests):
         "Wait for the number of seconds in `Retry-After`. Administrators unlock an account with"
         " `POST /admin/accounts/{account_id}/unlock`."
     )
+
+    def __init__(self, retry_after: int, *, note: Values | None = None) -> None:
+        super().__init__(retry_after, note=note)
+        # An application's subclass has a detail of its own.
+        if self.detail == TooManyAttempts.detail:
+            self.detail = f"Too many attempts. Try again in {_duration(max(1, retry_after))}."
+
+
+_UNITS = ((3600, "hour"), (60, "minute"), (1, "second"))
+
+
+def _duration(seconds: int) -> str:
+    """Return a time in words, rounded up, so that a client who waits this long is not rejected."""
+    size, unit = next(each for each in _UNITS if seconds >= each[0])
+    amount = -(-seconds // size)
+    return f"{amount} {unit}{'s' if amount > 1 else ''}"
 
 
 # The problems of routes that require a recent sign-in or the password.
@@ -243,7 +260,7 @@ class SignInRefused(BadRequest):
     """The provider rejects the code, or its ID token is invalid."""
 
     code = "sign_in_refused"
-    detail = "The sign-in was refused"
+    detail = "The sign-in was rejected"
     title = "The identity provider's response was rejected"
     cause = (
         "The identity provider rejected the authorization code, or its ID token is not valid."
@@ -264,7 +281,7 @@ class AmbiguousEmail(BadRequest):
     """The address has characters that look like, or that software treats as, other characters."""
 
     code = "ambiguous_email"
-    detail = "The email could be taken for another one"
+    detail = "The email address contains look-alike characters"
     title = "The email address is ambiguous"
     cause = (
         "The email address from the identity provider contains characters that look like other"
@@ -322,7 +339,7 @@ class ProviderUnavailable(BadGateway):
     """The provider is unreachable, slow or responds with invalid data; the log says which."""
 
     code = "provider_unavailable"
-    detail = "The identity provider did not answer as expected"
+    detail = "The identity provider returned an invalid response"
     title = "The identity provider is unavailable"
     cause = (
         "The identity provider is unreachable, slow, or returned an invalid response. The log"

@@ -39,6 +39,8 @@ REAUTHENTICATION = {"password": "correct horse"}
 PASSWORD_UPDATED = {"message": "Password updated"}
 ACCOUNT_UPDATE = {"locale": "en-GB", "time_zone": "Europe/London"}
 EMAIL_CHANGE = {"email": "ada.lovelace@example.com", "password": "correct horse"}
-EMAIL_CHANGE_SENT = {"message": "Check the mail of your new address to confirm it"}
+EMAIL_CHANGE_SENT = {"message": "Check your new email address to confirm the change"}
 MAILED_TOKEN = {"token": "WzEsIjRmNTMiXQ.aXQgaXM.c2lnbmVk"}
-EMAIL_UNDONE = {"message": "Your address is as before; check its mail to choose a new password"}
+EMAIL_UNDONE = {
+    "message": "Your email address was restored. Check your inbox to choose a new password"
+}

@@ -48,7 +48,7 @@ def _text_of(problem: Problem) -> str:
 def _database_error(error: DBAPIError) -> str:
     reason = str(error.orig).splitlines()[0]
     if isinstance(error, (DataError, IntegrityError)):
-        return f"The database refused the change: {reason}."
+        return f"The database rejected the change: {reason}."
     if (problem := translate(error)) is not None:
         return f"{problem.detail}: {reason}"
     return f"{reason}. If the database is not migrated yet, run `flask db upgrade`."

@@ -23,11 +23,11 @@ from .accounts import group as group
 from .terminal import confirm, is_terminal, json_option, print_record, progress, yes_option
 
 _STREAM = "-"
-_DRY_RUN_LABELS = {"imported": "would import", "updated": "would update", "refused": "would refuse"}
+_DRY_RUN_LABELS = {"imported": "would import", "updated": "would update", "refused": "would reject"}
 
 
 class RowsRefused(click.ClickException):
-    """Some rows were refused, and all other rows were imported."""
+    """Some rows were rejected, and all other rows were imported."""
 
     exit_code = 3
 
@@ -58,7 +58,7 @@ class RowsRefused(click.ClickException):
 @click.option(
     "--report",
     type=click.Path(dir_okay=False),
-    help="The CSV file for refused rows and new ids, instead of FILE.report.csv.",
+    help="The CSV file for rejected rows and new ids, instead of FILE.report.csv.",
 )
 @json_option
 def import_accounts(
@@ -72,9 +72,9 @@ def import_accounts(
 ) -> None:
     """Import accounts from FILE; - is standard input.
 
-    Rows with errors are refused, and the report names the reasons. All other rows are imported.
+    Rows with errors are rejected, and the report names the reasons. All other rows are imported.
     Existing accounts are skipped, so that an interrupted import can be repeated. The exit code is 3
-    if a row was refused.
+    if a row was rejected.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ..accounts.models import SUSPENDED
 from ..accounts.service import Accounts
 from ..auth.caller import known_caller
-from ..auth.errors import InactiveAccount, InactiveCaller
+from ..auth.errors import InactiveAccount, InactiveCaller, TooManyAttempts
 from ..core.coded_messages import ValidationMessage
 from ..core.context import service
 from ..core.errors import Fault, Problem, TooManyRequests, Unavailable
@@ -167,7 +167,9 @@ def _is_explicit(problem: Problem) -> bool:
     """Return whether the detail was chosen for this error, or by an application: it is shown."""
     declares = next(kind for kind in type(problem).__mro__ if "detail" in vars(kind))
     package = __name__.partition(".")[0]
-    return "detail" in vars(problem) or declares.__module__.partition(".")[0] != package
+    # The detail of a rate limit has the time, which pages add themselves.
+    is_chosen = "detail" in vars(problem) and not isinstance(problem, TooManyAttempts)
+    return is_chosen or declares.__module__.partition(".")[0] != package
 
 
 def field_error(fault: Fault) -> Markup:

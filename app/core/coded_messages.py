@@ -59,7 +59,7 @@ BLANK = CodedMessage("Must not be blank.", "blank")
 NOT_STORABLE = CodedMessage(
     "Contains characters that cannot be stored.", "invalid_format", expected="text"
 )
-UNCHANGED = CodedMessage("Must be another one than before.", "repeated")
+UNCHANGED = CodedMessage("Must differ from the current value.", "repeated")
 NOT_A_PLACE = CodedMessage("Not a place in this list.", "invalid_format", expected="cursor")
 
 

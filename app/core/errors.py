@@ -188,7 +188,7 @@ class QuotaReached(Conflict):
     """A limit on a number of objects, which waiting does not lift as it lifts a rate limit."""
 
     code = "quota_reached"
-    detail = "There are as many of these as are allowed"
+    detail = "The limit is reached"
     title = "A quota is reached"
     cause = "A maximum number of stored resources is reached. Waiting does not help."
     fix = "Delete resources that are no longer needed, or ask the operator to raise the limit."
@@ -249,7 +249,7 @@ class TooManyRequests(Problem):
 class BadGateway(Problem):
     status = 502
     code = "bad_gateway"
-    detail = "A server that this one asks did not answer as expected"
+    detail = "An upstream server returned an invalid response"
     title = "Another server did not respond as expected"
     cause = "A server that this service calls is unreachable or returned an invalid response."
     fix = "Send the request again later. Operators find the cause in the log."

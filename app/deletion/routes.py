@@ -39,7 +39,7 @@ def deletion_required() -> None:
 def delete_account(json: DeleteAccount.Input) -> JsonObject | AnswerWith:
     """Delete the caller's account
 
-    With a grace period, the account is deleted at its end and can be restored until then.
+    The account is deleted after the grace period, and can be restored until then.
     """
     deletes_at = service(Deletion).request(caller(), json["password"], client_ip_address())
     if deletes_at is None:

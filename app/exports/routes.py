@@ -37,7 +37,7 @@ def exports_required() -> None:
 @takes(json=schemas.ExportCreate)
 @answers(202, schemas.ExportRead)
 def create_export(json: schemas.ExportCreate.Input) -> JsonObject:
-    """Request a data export of the caller's account: a zip file, made in the background"""
+    """Request a data export (a zip file, created in the background)"""
     service(Freshness).check(caller(), json["password"], client_ip_address())
     return service(Exports).create(caller().account)
 

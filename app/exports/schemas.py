@@ -61,7 +61,7 @@ class ExportNotReady(Conflict):
 
 class TooManyExports(TooManyRequests):
     code = "too_many_exports"
-    detail = "There is an export of today"
+    detail = "An export was already requested today"
     title = "Too many data exports"
     cause = "The account has requested a data export within the last day."
     fix = "Download the existing data export, or wait for the number of seconds in `Retry-After`."

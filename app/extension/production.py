@@ -47,9 +47,9 @@ def find_misconfigurations(context: Context) -> Iterator[str]:
     workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
     if workers > 1 and isinstance(context.keystore, MemoryKeystore):
         yield (
-            f"The keystore is in memory with {workers} workers: each worker counts rate limits by"
-            " itself, and a code by email works in the worker that sent it only. Configure Redis,"
-            " or CORE__KEYSTORE=database."
+            f"The shared state store is in memory with {workers} workers: each worker counts rate"
+            " limits by itself, and a code by email works in the worker that sent it only."
+            " Configure Redis, or CORE__KEYSTORE=database."
         )
     if not settings.of(AuthSettings).RATE_LIMITS_ENABLED:
         yield "AUTH.RATE_LIMITS_ENABLED is off: attackers can guess passwords and codes."

@@ -79,7 +79,7 @@ class Metrics:
         )
         self.unasked_breaches = Counter(
             "frontdesk_unasked_breaches",
-            "Passwords that were set while the list of breached ones did not answer.",
+            "Passwords that were set while the list of breached passwords did not respond.",
             registry=registry,
         )
         self.pool = Gauge(

@@ -87,4 +87,4 @@ def verify_email(json: VerifyToken.Input) -> dict[str, str]:
 def mail_verification(json: schemas.VerificationMail.Input) -> dict[str, str]:
     """Send the verification email again"""
     service(Verification).send_again(json["email"], client_ip_address())
-    return {"message": "If this address waits to be verified, a mail is on its way"}
+    return {"message": "If this email address is unverified, we sent an email"}

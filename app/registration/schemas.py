@@ -72,4 +72,4 @@ REGISTERED = {"message": "Check your email to finish registering"}
 PROOF = TOKEN
 PROVEN = {"message": "Email verified"}
 ADDRESS = {"email": EMAIL}
-MAILED = {"message": "If this address waits to be verified, a mail is on its way"}
+MAILED = {"message": "If this email address is unverified, we sent an email"}

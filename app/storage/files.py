@@ -31,7 +31,7 @@ class UnsafeName(ValueError):
 class StorageUnavailable(Unavailable):
     """The store is unavailable. The reason is logged and not sent to the client."""
 
-    detail = "The file storage is out of reach"
+    detail = "The file storage is unavailable"
     cause = "The file storage (a folder or an S3 bucket) is unreachable or rejects the request."
     fix = (
         "Wait for the number of seconds in `Retry-After`, then send the request again."

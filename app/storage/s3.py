@@ -165,7 +165,7 @@ def _storage_errors(name: str) -> Iterator[None]:
         code = error.response.get("Error", {}).get("Code", "")
         if code in {"NoSuchKey", "404"}:
             raise FileMissing(name) from error
-        raise StorageUnavailable(f"the bucket refused: {code}") from error
+        raise StorageUnavailable(f"the bucket rejected the request: {code}") from error
     except (BotoCoreError, HTTPClientError, HTTPError) as error:
         reason = type(error).__name__
-        raise StorageUnavailable(f"the bucket did not answer: {reason}") from error
+        raise StorageUnavailable(f"the bucket did not respond: {reason}") from error

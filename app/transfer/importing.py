@@ -175,7 +175,7 @@ class Importer:
     def _refuse(self, checked: CheckedAccount, error: StatementError) -> None:
         """Report the error of the driver without its parameters, which may be a password hash."""
         reason = str(error.orig).splitlines()[0]
-        refusal = RowError("conflict", f"The database refused the account: {reason}")
+        refusal = RowError("conflict", f"The database rejected the account: {reason}")
         self.report.refuse(checked.line, refusal, checked.email, checked.id)
 
     def _count(self, imported: list[CheckedAccount]) -> None:

@@ -56,7 +56,7 @@ def test_confirmation_changes_the_email_and_revokes_all_tokens(
     ada: Person, mails: MailOutbox, api: Api
 ) -> None:
     here, elsewhere = ada.api(), ada.api()
-    assert ask(here).json == {"message": "Check the mail of your new address to confirm it"}
+    assert ask(here).json == {"message": "Check your new email address to confirm the change"}
     assert here.get("/account").json["email"] == ADA
     answer = confirm(here, mailed(mails)[0]).json
     assert answer["account"]["email"] == NEW

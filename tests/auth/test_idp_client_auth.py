@@ -138,7 +138,7 @@ def test_log_names_every_rejected_method(
         "client_secret_basic without encoding: 403 without an error",
         "client_secret_post: 403 without an error",
     ):
-        assert f"The identity provider refused {method}" in logged
+        assert f"The identity provider rejected {method}" in logged
     assert CLIENT_SECRET not in logged
     assert callback["code"] not in logged
 
@@ -162,7 +162,7 @@ def test_server_that_does_not_decode_credentials(
 ) -> None:
     visitor = make_glewlwyd_visitor(IDP_OAUTH_CLIENT_ID=client)
     assert visitor.sign_in("ada").json["account"]["email"] == "ada@example.com"
-    refused = "The identity provider refused client_secret_basic"
+    refused = "The identity provider rejected client_secret_basic"
     assert capsys.readouterr().err.count(refused) == calls - 1
     visitor.sign_in("ada")
     assert refused not in capsys.readouterr().err

@@ -109,7 +109,7 @@ def test_rejection_is_logged_with_the_reason(
     visitor = Visitor(Api(make_idp_app()))
     proxy.alter_id_token(change)
     request_id = visitor.sign_in("ada", 400).headers["X-Request-ID"]
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if "was refused" in line]
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "was rejected" in line]
     assert expected in line
     assert f'"request_id":"{request_id}"' in line
     assert "of another one" not in line

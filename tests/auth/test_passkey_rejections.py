@@ -60,7 +60,7 @@ def test_invalid_assertion_is_rejected(
 ) -> None:
     holder.add()
     refused = holder.sign_in(400, **forged)
-    assert (refused.json["code"], refused.detail) == ("passkey_refused", "The passkey was refused")
+    assert (refused.json["code"], refused.detail) == ("passkey_refused", "The passkey was rejected")
     assert find_entries("sign_in")[-1]["why"] == why
 
 

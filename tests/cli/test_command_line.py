@@ -61,7 +61,7 @@ def test_create_reports_invalid_values(app: Flask) -> None:
     ("url", "sentence"),
     [
         ("sqlite:///{0}/empty.db", "run `flask db upgrade`"),
-        ("postgresql://postgres@127.0.0.1:{1}/nothing", "The database is out of reach: "),
+        ("postgresql://postgres@127.0.0.1:{1}/nothing", "The database is unavailable: "),
     ],
 )
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)

@@ -46,7 +46,7 @@ def of(found: Found, check: str, level: str) -> str:
             {"CORE__REDIS_URL": "redis://127.0.0.1:1/0"},
             "keystore",
             "fault",
-            "out of reach at 127.0.0.1:1",
+            "unavailable at 127.0.0.1:1",
         ),
         (
             {"CORE__PUBLIC_URL": "https://192.0.2.1", "CORE__TRUSTED_PROXIES": "0"},

@@ -76,7 +76,7 @@ def test_dry_run_prints_what_an_import_would_do(app: Flask) -> None:
     dry = run(app, "accounts", "import", "file", "--dry-run", code=3).stdout
     lines = dict(line.rsplit(maxsplit=1) for line in dry.splitlines())
     assert lines["dry run"] == "yes"
-    assert (lines["would import"], lines["would refuse"]) == ("1", "1")
+    assert (lines["would import"], lines["would reject"]) == ("1", "1")
     assert "would" not in run(app, "accounts", "import", "file", code=3).stdout
 
 

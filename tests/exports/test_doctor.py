@@ -60,4 +60,4 @@ def test_public_bucket_is_an_error(make_app: MakeApp, bucket: S3Bucket) -> None:
 def test_unreachable_bucket_is_an_error(make_app: MakeApp, bucket: S3Bucket) -> None:
     missing = S3Bucket("gone", bucket.endpoint_url, bucket.region, "access", "secret")
     [message] = find_errors(make_app, missing)
-    assert "out of reach" in message
+    assert "unavailable" in message

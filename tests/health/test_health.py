@@ -66,7 +66,7 @@ def test_health_is_ok_whatever_is_unreachable(make_app: MakeApp) -> None:
 def test_route_that_needs_the_database_is_unavailable(make_app: MakeApp) -> None:
     url = f"postgresql+psycopg://user@127.0.0.1:{free_port()}/none"
     response = Api(make_app(CORE__DATABASE_URL=url)).get("/tasks/", 503)
-    assert response.detail == "The database is out of reach"
+    assert response.detail == "The database is unavailable"
     assert response.headers["Retry-After"] == "1"
 
 

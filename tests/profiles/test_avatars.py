@@ -327,7 +327,7 @@ def test_unavailable_store_is_a_503(app: Flask, api: Api) -> None:
     stored_avatar = send(api, plain("PNG")).json["avatar"]
     use(app, BrokenStore())
     response = send(api, plain("PNG"), 503)
-    assert response.detail == "The file storage is out of reach"
+    assert response.detail == "The file storage is unavailable"
     assert response.headers["Retry-After"]
     assert Api(app).get(path_of(stored_avatar), 503).headers["Cache-Control"] == "no-store"
     assert api.get("/profiles").json["avatar"] == stored_avatar

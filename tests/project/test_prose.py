@@ -37,11 +37,21 @@ PLAIN_TERMS = {
     r"e-mails?": "email",
 }
 BANNED = re.compile(rf"\b(?:{'|'.join(PLAIN_TERMS)})\b", re.IGNORECASE)
+# Terms that texts of the code must not have: details and messages of the API, logs, errors, pages.
+MESSAGE_TERMS = {
+    r"out of reach": "unavailable, unreachable",
+    r"did not answer": "did not respond, returned an invalid response",
+    r"keystore": "shared state store",
+    r"prov(?:e|es|ed|en|ing)|unproven": "verify, verified, unverified",
+    r"(?<!choose )another one": "name it: a different value, the current value",
+}
+BANNED_IN_MESSAGES = re.compile(rf"\b(?:{'|'.join(MESSAGE_TERMS)})\b", re.IGNORECASE)
 PROSE_SUFFIXES = {".html", ".md", ".py", ".txt"}
 # Files with texts of others: data, package licenses, and the list of compromised passwords.
 NOT_OURS = ("app/accounts/common/", "docs/licences.md", "migrations/versions/", "requirements")
 # Strings with at least this many words are texts; shorter ones are names and values.
 WORDS_OF_A_TEXT = 4
+WORDS_OF_A_MESSAGE = 3
 
 
 def prose_files() -> Iterator[str]:
@@ -72,6 +82,17 @@ def _python_prose(source: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and _is_text(node.value):
             yield from enumerate(str(node.value).splitlines(), start=node.lineno)
+
+
+def messages(source: str) -> Iterator[tuple[int, str]]:
+    """Return the texts of a module that its users read when it runs: all but docstrings."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in docstrings:
+            text = re.sub(r"`[^`]*`", "", str(node.value))
+            if isinstance(node.value, str) and len(text.split()) >= WORDS_OF_A_MESSAGE:
+                yield node.lineno, text
 
 
 def _is_text(value: object) -> bool:
@@ -128,6 +149,32 @@ def test_every_text_uses_the_plain_term() -> None:
         for name in prose_files()
         for number, line in prose_lines(name)
         for word in BANNED.findall(line)
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('detail = "The keystore is out of reach"\n', ["keystore", "out of reach"]),
+        ('return {"message": "Prove your email address"}\n', ["Prove"]),
+        ('log.warning("%s did not answer: %s", name, error)\n', ["did not answer"]),
+        ('x = f"Send {y} another one than before"\n', ["another one"]),
+        ('"""The keystore did not answer."""\nx = "Too common. Choose another one."\n', []),
+        ('x = "Checks: `keystore` and others"\ny = "keystore"\n', []),
+    ],
+)
+def test_terms_are_found_in_messages_only(source: str, found: list[str]) -> None:
+    texts = [text for _, text in messages(source)]
+    assert [word for text in texts for word in BANNED_IN_MESSAGES.findall(text)] == found
+
+
+def test_every_message_of_the_code_uses_the_plain_term() -> None:
+    assert [
+        f"{name}:{number}: {word!r}, write one of: {MESSAGE_TERMS}"
+        for name in prose_files()
+        if name.startswith("app/") and name.endswith(".py")
+        for number, text in messages((ROOT / name).read_text())
+        for word in BANNED_IN_MESSAGES.findall(text)
     ] == []
 
 

@@ -225,7 +225,7 @@ def test_optional_verification_signs_in_immediately(
     assert len(mails) == (verification == "optional")
     taken = visitor.register(409)
     assert taken.json["code"] == "email_taken"
-    assert api.get("/invitations", 403).json["code"] == "address_not_proven"
+    assert api.get("/invitations", 403).json["code"] == "email_not_verified"
 
 
 def test_application_decides_who_may_register(app: Flask, mails: MailOutbox) -> None:

@@ -67,7 +67,7 @@ def test_service_recovers_from_a_database_outage(
     else:
         postgres_proxy.silent = True
     response = timed(lambda: api.get("/account", 503))
-    assert response.detail == "The database is out of reach"
+    assert response.detail == "The database is unavailable"
     assert response.headers["Retry-After"] == "1"
     assert timed(lambda: api.get("/health/ready", 503)).json["checks"]["database"] == "down"
     timed(lambda: Api(app).post("/login", 503, data={"username": "a@b.example", "password": "x"}))

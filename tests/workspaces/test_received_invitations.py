@@ -81,7 +81,7 @@ def test_list_needs_a_verified_email_and_the_emailed_token_does_not(
     [invitation] = team.invite(ADA)
     monkeypatch.setattr(Accounts, "is_email_verified", lambda *_: False)
     api = ada.api()
-    assert api.get("/invitations", 403).json["code"] == "address_not_proven"
+    assert api.get("/invitations", 403).json["code"] == "email_not_verified"
     for action in ("accept", "decline"):
         api.post(f"/invitations/{invitation['id']}/{action}", 403)
     api.post("/invitation/accept", json={"token": team.secret(ADA)})

@@ -53,7 +53,7 @@ class TokenEndpoint:
             try:
                 return self._redeem_with(method, client, request)
             except ClientRefused as error:
-                log.warning("The identity provider refused %s: %s", method.name, error)
+                log.warning("The identity provider rejected %s: %s", method.name, error)
                 refused.append(f"{method.name} ({error})")
         raise ClientRefused(", ".join(refused))
 

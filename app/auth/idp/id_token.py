@@ -82,7 +82,7 @@ def verify(client: object, token: JsonObject, nonce: str | None) -> JsonObject:
     except Exception as error:
         # A forged token can cause any error of the parser.
         reason = error.description if isinstance(error, JoseError) else ""
-        log.warning("An ID token was refused: %s %.200r", type(error).__name__, reason)
+        log.warning("An ID token was rejected: %s %.200r", type(error).__name__, reason)
         raise SignInRefused from error
 
 
@@ -111,13 +111,13 @@ def _log(error: ClaimError, claims: _IdToken) -> None:
     }
     if name in expected:
         log.warning(
-            "An ID token was refused: %s is %.300r, expected %s",
+            "An ID token was rejected: %s is %.300r, expected %s",
             name,
             claims.get(name),
             expected[name],
         )
     else:
-        log.warning("An ID token was refused: %s is missing or not the expected one", name)
+        log.warning("An ID token was rejected: %s is missing or not the expected one", name)
 
 
 def _fetch_keys(client: Any, *, again: bool = False) -> None:

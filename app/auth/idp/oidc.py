@@ -135,7 +135,7 @@ def _userinfo(client: Any, token: JsonObject, subject: str) -> JsonObject:
     found = dict(client.userinfo(token=token))
     if found.get("sub") != subject:
         log.warning(
-            "The identity provider's user info was refused: sub is %.300r, expected %r",
+            "The identity provider's user info was rejected: sub is %.300r, expected %r",
             found.get("sub"),
             subject,
         )
@@ -150,16 +150,16 @@ def _translated_errors() -> Iterator[None]:
     except (SignInRefused, ProviderUnavailable):
         raise
     except UnknownSignature as error:
-        log.warning("An ID token was refused: %s", error)
+        log.warning("An ID token was rejected: %s", error)
         raise SignInRefused from error
     except OAuthError as error:
         if error.error in REFUSALS:
-            log.info("The identity provider refused a code: %s", error.error)
+            log.info("The identity provider rejected a code: %s", error.error)
             raise SignInRefused from error
         log.error("The identity provider does not serve this client: %.80r", error.error)
         raise ProviderUnavailable from error
     except ClientRefused as error:
-        log.error("The identity provider does not serve this client: it refused %s", error)
+        log.error("The identity provider does not serve this client: it rejected %s", error)
         raise ProviderUnavailable from error
     except (requests.RequestException, InvalidProviderResponse) as error:
         log.error("The identity provider cannot be used: %s: %.800s", type(error).__name__, error)

@@ -47,7 +47,7 @@ class TimeoutConnection(psycopg.Connection[Any]):
             if limit is not None and monotonic() - began >= limit:
                 self.pgconn.finish()
                 self._report_timeout()
-                raise errors.OperationalError("the server did not answer in time") from None
+                raise errors.OperationalError("the server did not respond in time") from None
             # The operating system's error after TCP packets were not acknowledged.
             if "timed out" in str(error):
                 self._report_timeout()

@@ -39,6 +39,8 @@ _UNKNOWN_OPTION = (
     " and sentinel_password for Redis Sentinel"
 )
 
+_IN_MEMORY = "rate-limit counters and one-time codes are kept in this process's memory."
+
 
 def open_keystore(core: CoreSettings, engine: Callable[[], Engine], clock: Clock) -> Keystore:
     if core.KEYSTORE == "memory":
@@ -63,9 +65,9 @@ def _redis(core: CoreSettings) -> Keystore | None:
             )
         if core.REDIS_HOST or password:
             missing = "CORE.REDIS_PASSWORD" if core.REDIS_HOST else "CORE.REDIS_HOST"
-            log.warning("Redis is configured without %s: the keystore is in memory.", missing)
+            log.warning("Redis is configured without %s: %s", missing, _IN_MEMORY)
         elif not is_command():
-            log.warning("No Redis is configured: the keystore is in memory, for this process only.")
+            log.warning("Redis is not configured: %s", _IN_MEMORY)
         return None
     if line := missing_extra("redis"):
         raise SettingsError(f"Redis is configured, and needs an extra: {line}")
@@ -87,7 +89,7 @@ def _redis(core: CoreSettings) -> Keystore | None:
             raise SettingsError(f"Invalid settings: {name}: {_UNKNOWN_OPTION}") from None
         if core.KEYSTORE == "redis":
             raise SettingsError(f"Invalid settings: {name}: {_MALFORMED}") from None
-        log.warning("%s %s: the keystore is in memory.", name, _MALFORMED)
+        log.warning("%s %s: %s", name, _MALFORMED, _IN_MEMORY)
         return None
 
 

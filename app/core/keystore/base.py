@@ -8,7 +8,7 @@ from ..errors import Unavailable
 
 class KeystoreUnavailable(Unavailable):
     code = "keystore_unavailable"
-    detail = "The keystore is out of reach"
+    detail = "The shared state store is unavailable"
     title = "The shared state store is unavailable"
     cause = (
         "The shared state store (Redis or the database), which holds counters and codes, is"

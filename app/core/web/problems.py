@@ -159,7 +159,7 @@ def translate(error: Exception) -> Problem | None:
     if isinstance(error, Problem):
         return error
     if isinstance(error, PoolTimeout) or _is_outage(error):
-        return Unavailable("The database is out of reach")
+        return Unavailable("The database is unavailable")
     # StaleDataError: another request has deleted the row.
     if isinstance(error, StaleDataError) or _is_race(error):
         return Conflict()

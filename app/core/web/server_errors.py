@@ -15,7 +15,7 @@ class MethodNotAllowed(Problem):
 class RequestTimeout(Problem):
     status = 408
     code = "request_timeout"
-    detail = "The request took too long to come in"
+    detail = "The request timed out"
     title = "The request took too long to arrive"
     cause = "The server did not receive the whole request in time."
     fix = "Send the request again, over a faster connection."
@@ -42,7 +42,7 @@ class UriTooLong(Problem):
 class ExpectationFailed(Problem):
     status = 417
     code = "expectation_failed"
-    detail = "Nothing but 100-continue can be expected"
+    detail = "Only 100-continue is supported"
     title = "The header Expect is not supported"
     cause = "The header `Expect` has another value than `100-continue`."
     fix = "Remove the header `Expect`, or set it to `100-continue`."
@@ -61,7 +61,7 @@ class BrokenOff(BadGateway):
     """Returned by a reverse proxy in front of the service, such as `deploy/proxies/haproxy.cfg`."""
 
     code = "broken_off"
-    detail = "The service broke off"
+    detail = "The connection was closed"
     title = "The service closed the connection"
     cause = (
         "The service closed the connection to the reverse proxy before the response was complete."

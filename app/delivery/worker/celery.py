@@ -136,7 +136,7 @@ class CeleryEngine:
         try:
             waits = {name: self._worker.seconds_until_due(name) for name in self._worker.names()}
         except (DBAPIError, PoolTimeout) as error:
-            log.warning("The queue of deliveries is out of reach: %s", type(error).__name__)
+            log.warning("The queue of deliveries is unavailable: %s", type(error).__name__)
             return SWEEP_SECONDS
         due = [name for name, wait in waits.items() if wait is not None and wait <= 0]
         if due:

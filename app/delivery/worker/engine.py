@@ -90,7 +90,7 @@ class ThreadEngine:
                 wait = self._worker.work(name, stopping=lambda: thread.stopping)
         except (DBAPIError, PoolTimeout) as error:
             # Logged in one line, because it will be logged again.
-            log.warning("The queue of deliveries is out of reach: %s", type(error).__name__)
+            log.warning("The queue of deliveries is unavailable: %s", type(error).__name__)
             return RETRY_SECONDS
         # Another process that stores deliveries does not wake this one.
         return SWEEP_SECONDS if wait is None else min(wait, SWEEP_SECONDS)

@@ -4,6 +4,7 @@ from typing import NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from ...auth.errors import Unverified
 from ...core.coded_messages import exactly_one
 from ...core.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from ...core.web.fields import (
@@ -201,12 +202,13 @@ class OtherAddress(Forbidden):
     fix = "Sign in with the account of that email address, or ask for a new invitation."
 
 
-class AddressNotVerified(Forbidden):
-    code = "address_not_proven"
-    detail = "Prove your email address first"
-    title = "The account's email address must be verified first"
+class AddressNotVerified(Unverified, Forbidden):
+    detail = "Verify your email address first"
     cause = "An invitation can be accepted only by an account with a verified email address."
     fix = "Verify the email address of the account, then accept the invitation."
+
+    def __init__(self) -> None:
+        super().__init__(members={"former_code": "address_not_proven"})
 
 
 class TooManyInvitations(TooManyRequests):
