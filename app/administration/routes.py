@@ -2,37 +2,30 @@
 
 from collections.abc import Sequence
 
+from flask.sansio.blueprints import BlueprintSetupState
+
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
 from ..audit.schemas import OF_ANYBODY, EntryPage, RecordRead
 from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
-from ..auth.decorators import (
-    active_account_required,
-    fresh_factor_required,
-    passwords_required,
-    roles_required,
-    superuser_required,
-)
+from ..auth.decorators import passwords_required
 from ..auth.errors import NotAuthorized, TooManyAttempts
-from ..auth.mfa import schemas as mfa_schemas
-from ..auth.mfa.authenticators import Authenticators
-from ..auth.sessions import schemas as session_schemas
-from ..auth.sessions.management import OwnSession, SessionManagement
-from ..core.context import service
+from ..auth.settings import AuthSettings
+from ..core.context import EXTENSION, service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import AccountKey
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
-from ..core.web.operation import View, example, raises
+from ..core.web.operation import example, raises
 from ..core.web.paging import Slice
 from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from ..workspaces.lookup import WorkspaceAccess
 from . import schemas
-from .rules import ADMINISTRATORS, LastRoot, OwnAccount, SoleOwner
+from .rules import LastRoot, OwnAccount, SoleOwner, administrators_only
 from .schemas import (
     AccountCreate,
     AccountDeletionQuery,
@@ -51,10 +44,6 @@ from .view import AccountView, Details
 blueprint = Blueprint(
     "administration", __name__, needs=Accounts, about="Account management by administrators"
 )
-
-
-def administrators_only(view: View) -> View:
-    return active_account_required(roles_required(*ADMINISTRATORS)(view))
 
 
 @blueprint.get("/")
@@ -202,33 +191,11 @@ def list_account_events(account_id: AccountKey, query: EntryPage.Input) -> Slice
     return service(AccountView).events(account_id, query)
 
 
-@blueprint.get("/<account_id:account_id>/sessions", only_with=SessionManagement)
-@administrators_only
-@example(answer=[{**session_schemas.SESSION, "current": False}])
-@raises(AccountNotFound)
-@takes(query=Page)
-@answers(200, session_schemas.SessionRead, paged=True)
-def list_account_sessions(account_id: AccountKey, query: Page.Input) -> Sequence[OwnSession]:
-    """List an account's sessions
+@blueprint.record
+def add_credential_routes(state: BlueprintSetupState) -> None:
+    """Import sessions and second factors only in an application that has one of them."""
+    auth = state.app.extensions[EXTENSION].settings.of(AuthSettings)
+    if auth.keeps_sessions or auth.keeps_authenticators:
+        from .credential_routes import add_routes
 
-    Returns the newest first.
-    """
-    account = service(Accounts).by_id(account_id)
-    if account is None:
-        raise AccountNotFound
-    return service(SessionManagement).list(caller(), account, **query)
-
-
-@blueprint.delete("/<account_id:account_id>/authenticators", only_with=Authenticators)
-@superuser_required
-@fresh_factor_required
-@example(answer=mfa_schemas.RESET)
-@raises(AccountNotFound, NotAuthorized)
-@answers(200, mfa_schemas.FactorsReset)
-def reset_authenticators(account_id: AccountKey) -> dict[str, int]:
-    """Remove all second factors of an account, and end its sign-ins
-
-    For users who have lost their authenticators. First verify the user's identity in another way.
-    """
-    removed = service(Authenticators).reset_by_admin(caller().account, account_id)
-    return {"authenticators": removed}
+        add_routes(state)

@@ -7,9 +7,11 @@ from sqlalchemy import func, select
 
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
+from ..auth.decorators import active_account_required, roles_required
 from ..core.coded_messages import CodedMessage
 from ..core.db.transaction import AnySession
 from ..core.errors import Conflict, Forbidden
+from ..core.web.operation import View
 
 
 class OwnAccount(Forbidden):
@@ -55,6 +57,10 @@ def may_manage_roles(actor: str, *roles: str) -> bool:
     """Return whether a role may create, change from and to, and delete roles: root manages all, and
     admins those without administrative rights, such as an application's."""
     return actor == ROOT or (actor in ADMINISTRATORS and not {*ADMINISTRATORS} & {*roles})
+
+
+def administrators_only(view: View) -> View:
+    return active_account_required(roles_required(*ADMINISTRATORS)(view))
 
 
 def check_root_remains(session: AnySession, accounts: Accounts, account: AccountLike) -> None:

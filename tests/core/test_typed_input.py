@@ -37,8 +37,8 @@ TYPES: dict[type[fields.Field[Any]], object] = {
 OBJECTS: dict[type[Schema], object] = {CreatedCredential: Creation, AssertedCredential: Assertion}
 # Hooks of the schema add these values.
 ALWAYS_LOADED = {"IdpLogin.redirect_uri", "IdpCallback.redirect_uri", "IdpCallback.auth_data"}
-# A hook of the schema replaces this value by None.
-CAN_BE_NONE = {"IdpCallback.auth_data"}
+# A hook of the schema replaces the first value by None; without passwords, the others are None.
+CAN_BE_NONE = {"IdpCallback.auth_data", "FirstRootForm.password", "RegistrationCreate.password"}
 # An application can replace these schemas by others with other keys.
 OPEN_SCHEMAS = {
     *("ProfileCreate", "ProfileUpdate", "ProfileCreateForm", "ProfileUpdateForm"),

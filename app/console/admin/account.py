@@ -10,6 +10,7 @@ from sqlalchemy import select
 from ...accounts.models import AccountLike
 from ...accounts.notes import AccountNotes
 from ...accounts.service import Accounts
+from ...administration import credential_routes
 from ...administration import routes as administration_api
 from ...administration.rules import ROOT, may_manage_roles
 from ...administration.service import OWNERLESS
@@ -163,7 +164,7 @@ def verify_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
     return redirect_to_account(_("{email} is now verified.", email=email), account_id)
 
 
-@console_form(administration_api.reset_authenticators, page=managed_account_page)
+@console_form(credential_routes.reset_authenticators, page=managed_account_page)
 def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
     return redirect_to_account(
@@ -200,7 +201,7 @@ def related_data(account: AccountLike) -> JsonObject:
     found: JsonObject = {
         "profile": _profile(account_id),
         "sessions": get_from_api(
-            administration_api.list_account_sessions,
+            credential_routes.list_account_sessions,
             query={"limit": LIST_LIMIT},
             account_id=account_id,
         ),
