@@ -34,7 +34,8 @@ to `wsgi.py`.
   ignored.
 - Variables of the environment win over lines of `.env`.
 - In your own application, `FRONTDESK_AUTH__LOGIN_LIMIT` in the environment wins over
-  `app.config["FRONTDESK"]`, which wins over the settings object that `init_app` was given.
+  `app.config["FRONTDESK"]`, which wins over `app.config["FRONTDESK_AUTH__LOGIN_LIMIT"]`, which wins
+  over the settings object that `init_app` was given.
   `app.config["SECRET_KEY"]` wins over a secret key of the environment, which is then accepted as a
   fallback, and is the last source otherwise.
 - If you subclass the settings classes instead of composing them, use the names without their

@@ -58,6 +58,7 @@ def _overridden(app: Flask, given: Mapping[str, str | None]) -> Iterator[str]:
             continue
         places = {
             PREFIX + name: given.get(PREFIX + name),
+            f'app.config["{PREFIX}{name}"]': app.config.get(PREFIX + name),
             f'app.config["{CONFIG}"]["{name}"]': config.get(name),
         }
         for where, value in places.items():

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr
 
@@ -14,7 +13,8 @@ from .sources import NAMESPACE_OF
 
 # Names of secrets, which an application's own settings class may declare as plain strings.
 _HIDDEN = re.compile(r"(PASSWORD|SECRET|TOKEN|CREDENTIALS|_KEYS?)$")
-_PASSWORD_IN_URL = re.compile(r"(?<=://)[^/@\s]*@")
+# To the last @, because a password may have any character.
+_PASSWORD_IN_URL = re.compile(r"(?<=://)\S*@")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ def shown(value: object, is_secret: bool) -> str:
     if isinstance(text, bool):
         return "true" if text else "false"
     if isinstance(text, Mapping):
-        return ", ".join(f"{name}: {shown(each, False)}" for name, each in text.items())
+        pairs = ((str(name), each) for name, each in text.items())
+        return ", ".join(f"{name}: {shown(each, _is_secret(name, each))}" for name, each in pairs)
     if isinstance(text, BaseModel):
         return type(text).__name__
     return _PASSWORD_IN_URL.sub("•••@", str(text))
@@ -93,12 +94,13 @@ def shown(value: object, is_secret: bool) -> str:
 
 def _address(secret: str) -> str:
     """Return a URL without its credentials, and other secrets as dots."""
-    parts = urlsplit(secret) if "://" in secret else None
-    if parts is None or not parts.scheme:
+    scheme, is_url, rest = secret.partition("://")
+    if not is_url:
         return "•••" if secret else ""
-    host = parts.netloc.rpartition("@")[2]
-    masked = "•••@" if "@" in parts.netloc else ""
-    return f"{parts.scheme}://{masked}{host}{parts.path}"
+    login, at, place = rest.rpartition("@")
+    # After an @ in the query, no part is certain to be public.
+    place = "" if "?" in login else re.split("[?#]", place)[0]
+    return f"{scheme}://{'•••' if at else ''}{at}{place}"
 
 
 def _is_secret(name: str, value: object) -> bool:

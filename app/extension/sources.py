@@ -5,9 +5,10 @@ that sets a setting decides:
 
 1. Variables with our name in front, `FRONTDESK_AUTH__LOGIN_LIMIT`, of the environment or `.env`.
 2. `app.config["FRONTDESK"]`, a mapping, which `app.config.from_prefixed_env()` fills as well.
-3. The settings object that `init_app` was given; without one, the service's own variables,
+3. `app.config["FRONTDESK_AUTH__LOGIN_LIMIT"]` and its like.
+4. The settings object that `init_app` was given; without one, the service's own variables,
    `AUTH__LOGIN_LIMIT`.
-4. For the secret key, `app.config["SECRET_KEY"]`, which also wins over a key of the environment:
+5. For the secret key, `app.config["SECRET_KEY"]`, which also wins over a key of the environment:
    Flask signs its session with it.
 
 The service has one source, its settings object. `MailSettings` reads `app.config["MAIL_SERVER"]`
@@ -15,7 +16,6 @@ and the others first, as Flask-Mail does.
 """
 
 import logging
-import os
 import secrets
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -29,6 +29,7 @@ from ..core.config.environment import (
     MISSPELT,
     SettingsError,
     closest,
+    dotenv_names,
     load,
     variables,
     wrong_settings,
@@ -75,7 +76,8 @@ def application_settings(app: Flask, given: object | None) -> LoadedSettings:
     values = {
         **_key_of(app),
         **_object(load(ComposedSettings) if given is None else given),
-        **_configuration(app.config.get(CONFIG)),
+        **_flat_configuration(app.config),
+        **_configuration(app.config.get(CONFIG), f'app.config["{CONFIG}"]'),
         **_prefixed_variables(),
     }
     _prefer_key_of(app, values)
@@ -153,26 +155,30 @@ def _object(given: object, prefix: str = "") -> SettingValues:
         if isinstance(given, kind):
             removed = {name for name in kind.removed_fields() if prefix + name in read}
             values.update(((namespace, name), None) for name in removed)
-    return {key: (value, _origin(given, prefix, read, *key)) for key, value in values.items()}
+    in_file = dotenv_names(type(given)) if isinstance(given, BaseSettings) else set()
+
+    def find_origin(namespace: str, name: str) -> SettingOrigin:
+        if variable := _variable(given, prefix, read, namespace, name):
+            return SettingOrigin(DOTENV if variable in in_file else ENVIRONMENT, variable)
+        is_default = isinstance(given, BaseModel) and name not in given.model_fields_set
+        if is_default and not namespace:
+            return DEFAULT
+        return SettingOrigin(IN_CODE, type(given).__name__)
+
+    return {key: (value, find_origin(*key)) for key, value in values.items()}
 
 
-def _origin(
+def _variable(
     given: object, prefix: str, read: Mapping[str, str | None], namespace: str, name: str
-) -> SettingOrigin:
-    """Return the variable that a settings object has a value from, or else the object's class."""
-    model = given if isinstance(given, BaseModel) else None
-    is_nested = model is not None and namespace in type(model).model_fields
+) -> str | None:
+    """Return the name of the variable that a settings object has a value from, or None."""
+    is_nested = isinstance(given, BaseModel) and namespace in type(given).model_fields
     names = [prefix + name] if not is_nested or name in NAMESPACE_OF else []
     if is_nested:
         names.append(f"{prefix}{namespace}__{name}")
         if (read.get(prefix + namespace) or "").lstrip().startswith("{"):
             names.append(prefix + namespace)
-    for variable in names:
-        if variable in read:
-            return SettingOrigin(ENVIRONMENT if variable in os.environ else DOTENV, variable)
-    if model is not None and not namespace and name not in model.model_fields_set:
-        return DEFAULT
-    return SettingOrigin(IN_CODE, type(given).__name__)
+    return next((variable for variable in names if variable in read), None)
 
 
 def _prefixed_variables() -> SettingValues:
@@ -196,8 +202,24 @@ def _check_variable(name: str) -> None:
         raise SettingsError(f"Invalid settings: {PREFIX}{name}: unknown setting{meant}")
 
 
-def _configuration(given: object) -> SettingValues:
-    place = f'app.config["{CONFIG}"]'
+def _flat_configuration(config: Mapping[str, Any]) -> SettingValues:
+    """Read `app.config["FRONTDESK_AUTH__LOGIN_LIMIT"]` and its like."""
+    nested = [f"{name}__{field}" for name in NAMESPACES for field in NAMESPACES[name].model_fields]
+    known = {*NAMESPACES, *TOP_LEVEL, *REMOVED_SETTINGS, *nested}
+    values: SettingValues = {}
+    for key in sorted(key for key in config if key.startswith(PREFIX)):
+        place, name = f'app.config["{key}"]', key.removeprefix(PREFIX)
+        if name not in known:
+            better = closest(name, known)
+            meant = f", did you mean {PREFIX}{better}?" if better else ""
+            raise SettingsError(f"Invalid settings: {place}: unknown setting{meant}")
+        namespace, is_nested, field = name.partition("__")
+        given = {namespace: {field: config[key]}} if is_nested else {name: config[key]}
+        values.update(_configuration(given, place))
+    return values
+
+
+def _configuration(given: object, place: str) -> SettingValues:
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -369,6 +369,82 @@ def test_invalid_configuration_is_one_sentence(config: Any, message: str) -> Non
     assert "hunter2" not in sentence
 
 
+@pytest.mark.parametrize("place", ["config", "variable"])
+def test_flat_names_in_app_config_are_read(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, db = plain_app(SECRET_KEY=KEY)
+    if place == "config":
+        # [flat]
+        app.config["FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES"] = 60
+        # [end]
+        app.config["FRONTDESK_AUTH__ACTIVE_STATUSES"] = ["active", "trial"]
+        app.config["FRONTDESK_BRAND"] = {"NAME": "Shop"}
+        app.config["FRONTDESK_SMS_ACCOUNT_SID"] = "AC1"
+        app.config["FRONTDESK_IDP_OAUTH_CLIENT_ID"] = "ours"
+    else:
+        monkeypatch.setenv("FLASK_FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "60")
+        monkeypatch.setenv("FLASK_FRONTDESK_AUTH__ACTIVE_STATUSES", '["active", "trial"]')
+        monkeypatch.setenv("FLASK_FRONTDESK_BRAND__NAME", "Shop")
+        monkeypatch.setenv("FLASK_FRONTDESK_SMS_ACCOUNT_SID", "AC1")
+        monkeypatch.setenv("FLASK_FRONTDESK_IDP_OAUTH_CLIENT_ID", "ours")
+        app.config.from_prefixed_env()
+    Frontdesk().init_app(app, db, account_model=Account)
+    found = settings_of(app)
+    auth = found.of(AuthSettings)
+    assert (auth.ACCESS_TOKEN_EXPIRE_MINUTES, auth.IDP_OAUTH_CLIENT_ID) == (60, "ours")
+    assert auth.ACTIVE_STATUSES == ["active", "trial"]
+    assert (found.of(BrandSettings).NAME, found.top_level("SMS_ACCOUNT_SID")) == ("Shop", "AC1")
+
+
+def test_flat_names_come_between_the_mapping_and_the_settings_object(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES"
+
+    def host(config: Any = None) -> Flask:
+        host, db = plain_app(SECRET_KEY=KEY)
+        host.config[name] = 30
+        if config is not None:
+            host.config["FRONTDESK"] = config
+        Frontdesk().init_app(host, db, settings=ApplicationSettings(), account_model=Account)
+        return host
+
+    assert minutes(host()) == 30
+    origin = settings_of(host()).origin("AUTH", "ACCESS_TOKEN_EXPIRE_MINUTES")
+    assert origin == ("config", f'app.config["{name}"]')
+    assert minutes(host({"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}})) == 20
+    monkeypatch.setenv(name, "10")
+    assert minutes(host()) == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("AUTH__LOGIN_LIMITT", ", did you mean FRONTDESK_AUTH__LOGIN_LIMIT?"),
+        ("ATUH__LOGIN_LIMIT", ", did you mean FRONTDESK_AUTH__LOGIN_LIMIT?"),
+        ("AUTH_LOGIN_LIMIT", ", did you mean FRONTDESK_AUTH__LOGIN_LIMIT?"),
+        ("LOGIN_LIMIT", ", did you mean FRONTDESK_AUTH__LOGIN_LIMIT?"),
+        ("SECRETKEY", ", did you mean FRONTDESK_SECRET_KEY?"),
+        ("NOPE", ""),
+    ],
+)
+def test_unknown_flat_name_is_rejected_with_a_suggestion(name: str, message: str) -> None:
+    app, db = plain_app(SECRET_KEY=KEY, **{f"FRONTDESK_{name}": "hunter2"})
+    with pytest.raises(SettingsError) as rejected:
+        Frontdesk().init_app(app, db, account_model=Account)
+    place = f'app.config["FRONTDESK_{name}"]'
+    assert str(rejected.value) == f"Invalid settings: {place}: unknown setting{message}"
+
+
+def test_invalid_value_of_a_flat_name_is_named_without_the_value() -> None:
+    app, db = plain_app(SECRET_KEY=KEY, FRONTDESK_AUTH__LOGIN_LIMIT="hunter2")
+    with pytest.raises(SettingsError) as rejected:
+        Frontdesk().init_app(app, db, account_model=Account)
+    assert str(rejected.value) == (
+        "Invalid settings: AUTH__LOGIN_LIMIT: must be a limit such as '5/5minutes' or"
+        " '100 per hour', in app.config[\"FRONTDESK_AUTH__LOGIN_LIMIT\"]"
+    )
+
+
 def test_service_rejects_unknown_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORE__DATABASE_URL", "sqlite://")
     monkeypatch.setenv("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "60")

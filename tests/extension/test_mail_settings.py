@@ -71,7 +71,7 @@ def test_application_configuration_takes_precedence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("MAIL_SERVER", "plain.example.com")
     monkeypatch.setenv("FRONTDESK_MAIL_SERVER", "prefixed.example.com")
     ours = {"MAIL_SERVER": "inner.example.com"}
-    host = host_with(MAIL_SERVER=SERVER, FRONTDESK=ours)
+    host = host_with(MAIL_SERVER=SERVER, FRONTDESK=ours, FRONTDESK_MAIL_SERVER="f.example.com")
     assert mail_of(host).server == SERVER
     [plain, *_] = settings_of(host.extensions["frontdesk"])
     [shown] = [each for each in plain.settings if each.name == "MAIL_SERVER"]
@@ -79,6 +79,7 @@ def test_application_configuration_takes_precedence(monkeypatch: pytest.MonkeyPa
     because = 'has no effect, because app.config["MAIL_SERVER"] is set. Remove one.'
     assert findings(host) == [
         ("fault", f"FRONTDESK_MAIL_SERVER {because}"),
+        ("fault", f'app.config["FRONTDESK_MAIL_SERVER"] {because}'),
         ("fault", f'app.config["FRONTDESK"]["MAIL_SERVER"] {because}'),
     ]
 

@@ -52,6 +52,17 @@ def variables(kind: type[BaseSettings]) -> dict[str, str | None]:
     return {**_read_dotenv(kind), **os.environ}
 
 
+def dotenv_names(kind: type[BaseSettings]) -> set[str]:
+    """Return the names of the variables that have their value from `.env`."""
+    # `flask` copies the file to the environment, without replacing variables.
+    is_copied = os.environ.get("FLASK_RUN_FROM_CLI") == "true"
+    return {
+        name
+        for name, value in _read_dotenv(kind).items()
+        if name not in os.environ or (is_copied and os.environ[name] == value)
+    }
+
+
 def wrong_settings(
     error: ValidationError, kind: type[BaseModel] | None = None, prefix: str = ""
 ) -> SettingsError:
