@@ -22,6 +22,8 @@ def load_service() -> Flask:
     with block_import("cryptography"):
         import jwt.algorithms  # noqa: F401
 
+    if "generate-key" in sys.argv:
+        return _without_settings()
     from app import create_app
     from app.core.config.environment import SettingsError
 
@@ -33,6 +35,15 @@ def load_service() -> Flask:
     gc.freeze()
     gc.enable()
     return service
+
+
+def _without_settings() -> Flask:
+    """Return an application for `flask frontdesk generate-key`, which needs no valid settings."""
+    from app.cli.groups import frontdesk
+
+    bare = Flask("frontdesk")
+    bare.cli.add_command(frontdesk)
+    return bare
 
 
 app = load_service()

@@ -245,8 +245,11 @@ class Accounts(Generic[A]):
             raise AccountNotFound
         return account
 
-    def all(self) -> Iterator[A]:
-        """Yield all accounts, in the order of their ids.
+    def all(self, *conditions: ColumnElement[bool]) -> Iterator[A]:
+        """Yield all accounts, or those that meet conditions, in the order of their ids.
+
+        Args:
+            conditions: Conditions on the columns of the account model.
 
         Returns:
             An iterator that reads the accounts in pages and keeps only one page in memory.
@@ -256,12 +259,14 @@ class Accounts(Generic[A]):
             for account in frontdesk.accounts.all():
                 print(account.email)
         """
-        in_order = select(self.model).order_by(self.model.id).limit(PAGE)
+        in_order = select(self.model).where(*conditions).order_by(self.model.id).limit(PAGE)
         query = in_order
         while page := self.session.scalars(query).all():
             yield from page
             query = in_order.where(self.model.id > page[-1].id)
             self.session.expunge_all()
+            if len(page) < PAGE:
+                return
 
     def create(
         self,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, or_
@@ -24,7 +23,7 @@ class AccountFilters:
     def conditions(self, filters: AccountQuery.Input) -> Iterator[ColumnElement[bool]]:
         model = self.accounts.model
         if "status" in filters:
-            yield self._in_status(filters["status"], self.accounts.clock.now())
+            yield self.in_status(filters["status"])
         if "role" in filters:
             yield model.role == filters["role"]
         if "verified" in filters:
@@ -41,9 +40,9 @@ class AccountFilters:
             before = timestamp_literal(column, filters["last_login_before"])
             yield or_(column < before, column.is_(None))
 
-    def _in_status(self, status: str, now: datetime) -> ColumnElement[bool]:
+    def in_status(self, status: str) -> ColumnElement[bool]:
         """Return the condition for a shown status: an expired suspension is shown as active."""
-        model = self.accounts.model
+        model, now = self.accounts.model, self.accounts.clock.now()
         has_status: ColumnElement[bool] = model.status == status
         if not keeps_dates(model):
             return has_status

@@ -1,6 +1,6 @@
-"""`flask accounts …`: create, list, change and delete accounts."""
+"""`flask accounts …`: create, change and delete accounts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import click
@@ -23,38 +23,30 @@ from ..core.types import JsonObject
 from ..core.web.request_data import schema_instance
 from ..workspaces.ownership import Ownership
 from .groups import HELP, CommandGroup
+from .lookup import account_of, check_new_email, check_phone
 from .passwords import password_options
-from .terminal import (
-    Record,
-    confirm,
-    json_option,
-    print_record,
-    print_records,
-    print_text,
-    yes_option,
-)
+from .terminal import Record, confirm, json_option, print_record, print_text, yes_option
 
 STATUS_HELP = (
     f"The status: {', '.join(STATUSES)}, or an active status that your application defines."
 )
-COLUMNS = ("id", "email", "role", "status", "phone", "created_at")
 ROLE_HELP = "The role: root, admin, user, or a role of AUTH__ROLES."
 
 group = CommandGroup("accounts", help=HELP["accounts"])
 
 
-def _record(account: AccountLike) -> Record:
+def account_record(account: AccountLike) -> Record:
     record: Record = schema_instance(account_read()).dump(account)
     return record
 
 
 def print_account(account: AccountLike) -> None:
-    print_record(_record(account))
+    print_record(account_record(account))
 
 
-def check_status(status: str) -> None:
+def check_status(status: str, more: Collection[str] = ()) -> None:
     """Raise BadParameter for an unknown status. Applications can define active statuses."""
-    statuses = service(Accounts).statuses()
+    statuses = [*service(Accounts).statuses(), *more]
     if status not in statuses:
         raise click.BadParameter(
             f"{status!r} is not one of {', '.join(statuses)}.", param_hint="--status"
@@ -92,7 +84,7 @@ def print_warnings(password: str) -> None:
         click.echo(f"Warning: {warning}", err=True)
 
 
-@group.command()
+@group.command(short_help="Create an account.")
 @click.argument("email")
 @password_options(required=True)
 @click.option("--role", default="user", show_default=True, help=ROLE_HELP)
@@ -102,7 +94,7 @@ def print_warnings(password: str) -> None:
 @json_option
 def create(
     email: str,
-    password: str | None,
+    read_password: Callable[[], str | None],
     role: str,
     status: str,
     phone: str | None,
@@ -121,26 +113,17 @@ def create(
     """
     check_role(role)
     check_status(status)
+    check_phone(phone)
+    check_new_email(email)
     own = read_own("registration", pairs, email)
+    password = read_password()
     if password is not None:
         print_warnings(password)
     accounts = service(Accounts)
     print_account(accounts.create(email, password, role=role, status=status, phone=phone, **own))
 
 
-@group.command("list")
-@json_option
-def list_accounts() -> None:
-    """List all accounts.
-
-    \b
-    Examples:
-      flask accounts list
-    """
-    print_records(map(_record, service(Accounts).all()), COLUMNS, "There are no accounts.")
-
-
-@group.command("set")
+@group.command("set", short_help="Change an account.")
 @click.argument("email")
 @click.option("--email", "new_email", help="The new email address.")
 @click.option("--role", help=ROLE_HELP)
@@ -152,7 +135,13 @@ def list_accounts() -> None:
 @password_options(required=False)
 @set_option
 @json_option
-def change(email: str, new_email: str | None, pairs: Sequence[str], **fields: Any) -> None:
+def change(
+    email: str,
+    read_password: Callable[[], str | None],
+    new_email: str | None,
+    pairs: Sequence[str],
+    **fields: Any,
+) -> None:
     """Change the account with the email address EMAIL.
 
     Only the given options change. A new email address or password signs the account out on all
@@ -163,16 +152,20 @@ def change(email: str, new_email: str | None, pairs: Sequence[str], **fields: An
       flask accounts set ada@example.com --status suspended
       flask accounts set ada@example.com --email countess@example.com --role admin
     """
+    accounts, account = service(Accounts), account_of(email)
+    if new_email is not None:
+        check_new_email(new_email, account)
     if fields["role"] is not None:
         check_role(fields["role"])
     if fields["status"] is not None:
         check_status(fields["status"])
-    if fields["password"]:
-        print_warnings(fields["password"])
-    accounts = service(Accounts)
+    check_phone(fields["phone"])
     own = read_own("account_update", pairs, email)
-    account = accounts.change(accounts.get(email), email=new_email, **fields, **own)
-    if fields["password"]:
+    password = read_password()
+    if password:
+        print_warnings(password)
+    account = accounts.change(account, email=new_email, password=password, **fields, **own)
+    if password:
         service(AccountUnlock).reset(account)
     print_account(account)
     if fields["status"] and not accounts.is_active(account):
@@ -184,7 +177,7 @@ def change(email: str, new_email: str | None, pairs: Sequence[str], **fields: An
             )
 
 
-@group.command()
+@group.command(short_help="Delete an account.")
 @click.argument("email")
 @yes_option
 @json_option
@@ -198,14 +191,13 @@ def delete(email: str) -> None:
       flask accounts delete ada@example.com
       flask accounts delete ada@example.com --yes
     """
-    accounts = service(Accounts)
-    account = accounts.get(email)
+    account = account_of(email)
     confirm(f"Delete the account {account.email} and all its data?")
     print_account(account)
-    accounts.delete(account)
+    service(Accounts).delete(account)
 
 
-@group.command()
+@group.command(short_help="Unlock an account after failed sign-ins.")
 @click.argument("email")
 @json_option
 def unlock(email: str) -> None:
@@ -222,12 +214,12 @@ def unlock(email: str) -> None:
             "The counters are in the server's memory, where this command cannot reset them."
             " Wait until the limit has passed, or restart the server."
         )
-    account = service(Accounts).get(email)
+    account = account_of(email)
     service(AccountUnlock).unlock(account)
     print_account(account)
 
 
-@group.command("sign-out")
+@group.command("sign-out", short_help="Sign accounts out on all devices.")
 @click.argument("email", required=False)
 @click.option("--all", "all_accounts", is_flag=True, help="Sign out all accounts.")
 @yes_option
@@ -249,12 +241,12 @@ def sign_out(email: str | None, all_accounts: bool) -> None:
         confirm("Sign out all accounts? All users must sign in again.")
         print_record({"accounts": service(SignOut).everybody()})
         return
-    account = service(Accounts).get(email)
+    account = account_of(email)
     service(SignOut).by_operator(account)
     print_account(account)
 
 
-@group.command("sign-in-link")
+@group.command("sign-in-link", short_help="Print a link that signs an account in.")
 @click.argument("email")
 @json_option
 def sign_in_link(email: str) -> None:
@@ -268,13 +260,13 @@ def sign_in_link(email: str) -> None:
     Examples:
       flask accounts sign-in-link ada@example.com
     """
-    token = service(SignInLinks).issue(service(Accounts).get(email))
+    token = service(SignInLinks).issue(account_of(email))
     settings = current_frontdesk.settings
     page = settings.core.page_url(settings.of(AuthSettings).SIGN_IN_LINK_PATH)
     print_text(f"{page}?token={token}", {"link": f"{page}?token={token}"})
 
 
-@group.command()
+@group.command(short_help="Remove links to identity providers.")
 @click.argument("email")
 @json_option
 def unlink(email: str) -> None:
@@ -286,12 +278,12 @@ def unlink(email: str) -> None:
     Examples:
       flask accounts unlink ada@example.com
     """
-    account = service(Accounts).get(email)
+    account = account_of(email)
     service(Identities).unlink(account)
     print_account(account)
 
 
-@group.command("reset-mfa")
+@group.command("reset-mfa", short_help="Remove all MFA methods of an account.")
 @click.argument("email")
 @yes_option
 @json_option
@@ -308,13 +300,13 @@ def reset_mfa(email: str) -> None:
     """
     if not current_frontdesk.provides(Authenticators):
         raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
-    account = service(Accounts).get(email)
+    account = account_of(email)
     confirm(f"Remove all MFA methods of the account {account.email} and sign the account out?")
     service(Authenticators).reset(account)
     print_account(account)
 
 
-@group.command("ensure-superuser")
+@group.command("ensure-superuser", short_help="Create the first root account.")
 @set_option
 @json_option
 def ensure_superuser(pairs: Sequence[str]) -> None:

@@ -1,25 +1,29 @@
-"""`flask frontdesk …`: maintenance of an installation, and a link to create its first root."""
+"""`flask frontdesk …`: settings and maintenance of an installation, and its first root."""
 
+import secrets
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
 
 from ..auth.mfa.reencryption import Reencryption
 from ..console.first_run.first_root import FirstRoot, RootExists
+from ..core.config.settings import DERIVED, IN_CODE, IN_CONFIG
 from ..core.context import Pruner, current_frontdesk, find_context, service
 from ..core.db.search_indexes import create_search_indexes
 from ..core.doctor import Finding
 from ..core.keystore import DatabaseKeystore
 from ..doctor.checks import find_problems
+from ..extension.origins import settings_of
 from .groups import HELP, CommandGroup
 from .migrations import group as migrations
-from .terminal import json_option, print_record, print_text, progress
+from .terminal import Record, json_option, print_record, print_records, print_text, progress
 
 group = CommandGroup("frontdesk", help=HELP["frontdesk"])
 group.add_command(migrations)
 
 
-@group.command()
+@group.command(short_help="Check the configuration and the servers.")
 @json_option
 def doctor() -> None:
     """Check the configuration and the servers that it names.
@@ -51,10 +55,56 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+# The names of the sources that operators do not know from the code.
+_SOURCES = {IN_CONFIG: "app.config", IN_CODE: "Python", DERIVED.source: "other settings"}
+
+
+@group.command(short_help="Print the settings and their sources.")
+@json_option
+def config() -> None:
+    """Print the settings in force, and where each setting comes from.
+
+    The sources are: environment, .env, app.config, Python (a settings object), other settings, and
+    default. The last column names the variable, the key or the class. A secret is printed as `set`.
+
+    \b
+    Examples:
+      flask frontdesk config
+      flask frontdesk config --json
+    """
+    print_records(_settings(), ("name", "value", "source", "where"), "There are no settings.")
+
+
+def _settings() -> Iterator[Record]:
+    for space in settings_of(find_context()):
+        for each in space.settings:
+            yield {
+                "name": each.name,
+                "value": ("set" if each.is_secret and each.value else each.value) or None,
+                "source": _SOURCES.get(each.origin, each.origin),
+                "where": each.where or None,
+            }
+
+
+@group.command("generate-key", short_help="Print a new random key.", with_appcontext=False)
+@json_option
+def generate_key() -> None:
+    """Print a new random key for SECRET_KEY or AUTH__ENCRYPTION_KEYS.
+
+    The key has 384 random bits. The command needs no application and no valid settings.
+
+    \b
+    Examples:
+      flask frontdesk generate-key
+    """
+    key = secrets.token_urlsafe(48)
+    print_text(key, {"key": key})
+
+
 KEYSTORE_BATCH = 1_000
 
 
-@group.command()
+@group.command(short_help="Delete expired data.")
 @json_option
 def prune() -> None:
     """Delete expired data and print the numbers of deleted rows and files.
@@ -87,7 +137,7 @@ def _prune_keystore() -> int:
     return count
 
 
-@group.command()
+@group.command(short_help="Encrypt all MFA secrets with the first key.")
 @json_option
 def reencrypt() -> None:
     """Encrypt all MFA secrets with the first key of AUTH__ENCRYPTION_KEYS.
@@ -109,7 +159,7 @@ def reencrypt() -> None:
         raise SystemExit(1)
 
 
-@group.command("index-search")
+@group.command("index-search", short_help="Create the indexes for the account search.")
 @json_option
 def index_search() -> None:
     """Create the indexes for the search of accounts, also on your application's accounts table.
@@ -142,7 +192,7 @@ def index_search() -> None:
     )
 
 
-@group.command("first-root")
+@group.command("first-root", short_help="Print a link to create the first root.")
 @json_option
 def first_root() -> None:
     """Print a link to the console page that creates the first root account.

@@ -100,6 +100,10 @@ def lazy_group(name: str) -> LazyGroup:
     return LazyGroup(name, HELP[name], load)
 
 
+# The command of the installed package, which `flask` has even if the application cannot be loaded.
+frontdesk = lazy_group("frontdesk")
+
+
 def add_commands(context: Context) -> None:
     """Add the groups of the features that the application has. Its own groups take precedence."""
     has_accounts = context.tables.account_model is not None

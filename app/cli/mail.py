@@ -61,7 +61,7 @@ def _template_errors(command: AnyFunction) -> AnyFunction:
     return run
 
 
-@group.command()
+@group.command(short_help="Write an email template to a file.")
 @click.argument("name", required=False)
 @click.option(
     "--as",
@@ -109,7 +109,7 @@ def preview(name: str | None, to: str, out: Path | None, values: JsonObject) -> 
     print_text(f"{page}\n{plain}", {"html": str(page), "text": str(plain)})
 
 
-@group.command("send-test")
+@group.command("send-test", short_help="Send an email template to an address.")
 @click.argument("name")
 @click.argument("to")
 @_values_option

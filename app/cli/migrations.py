@@ -42,7 +42,7 @@ def downgrade() -> None:
 '''
 
 
-@group.command()
+@group.command(short_help="Keep Frontdesk's migrations next to yours.")
 @json_option
 @click.option("--label", default="app", show_default=True, help="Branch label of your migrations.")
 def init(label: str) -> None:

@@ -30,7 +30,7 @@ NO_DELIVERIES = "There are no deliveries."
 group = CommandGroup("notifications", help=HELP["notifications"])
 
 
-@group.command()
+@group.command(short_help="Print the state of the deliveries.")
 @json_option
 def status() -> None:
     """Print the number of deliveries in each state and the age of the oldest pending delivery.
@@ -43,7 +43,7 @@ def status() -> None:
     _print_status()
 
 
-@group.command()
+@group.command(short_help="Retry failed deliveries.")
 @click.option("--channel", help="Retry only the deliveries of this channel, such as email.")
 @click.option(
     "--notification", type=int, help="Retry only the deliveries of the notification with this id."
@@ -66,7 +66,7 @@ def retry(channel: str | None, notification: int | None) -> None:
     print_text(f"{count} failed deliveries will be retried.", {"deliveries": count})
 
 
-@group.command()
+@group.command(short_help="Send due deliveries now.")
 @click.option("--channel", help="Send only the deliveries of this channel, such as email.")
 @json_option
 def send(channel: str | None) -> None:
@@ -84,7 +84,7 @@ def send(channel: str | None) -> None:
     _print_status()
 
 
-@group.command()
+@group.command(short_help="Delete old notifications.")
 @click.option(
     "--days",
     type=click.IntRange(min=1),

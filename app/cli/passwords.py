@@ -1,7 +1,9 @@
 """Options of commands for a password: typed twice, read from a file, or an argument."""
 
+import warnings
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
+from getpass import GetPassWarning
 from typing import Any
 
 import click
@@ -18,16 +20,25 @@ _VISIBLE = (
 )
 
 
+class _LatePrompt(click.Option):
+    """Leaves the question to the command, which first checks its other input."""
+
+    def prompt_for_value(self, ctx: click.Context) -> str:
+        return ""
+
+
 def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
-    """Pass `password` to the command. Ask for a required password if no option has it."""
+    """Pass `read_password` to the command, which calls it once its other input is checked.
+
+    The function asks for a required password if no option has it.
+    """
 
     def decorate(command: AnyFunction) -> AnyFunction:
         @click.option(
             "--password",
+            cls=_LatePrompt,
             prompt=PROMPT,
             prompt_required=False,
-            hide_input=True,
-            confirmation_prompt=True,
             help="The password. Without a value, the command asks for it. A value on the command"
             " line can be read by other users of this machine.",
         )
@@ -40,22 +51,41 @@ def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
         def run(
             *args: object, password: str | None, password_file: object, **kwargs: object
         ) -> Any:
-            if not service(Accounts).passwords.enabled:
-                if password_file is not None or password is not None:
+            if password_file is not None or password is not None:
+                if not service(Accounts).passwords.enabled:
                     raise click.UsageError("AUTH__PASSWORDS is off: accounts have no passwords.")
-            elif password_file is not None:
-                if password is not None:
+                if password_file is not None and password is not None:
                     raise click.UsageError("Give --password or --password-file, not both.")
-                password = _read(password_file)
-            elif password is None and required:
-                password = click.prompt(PROMPT, hide_input=True, confirmation_prompt=True)
-            elif _is_on_command_line():
-                click.echo(_VISIBLE, err=True)
-            return command(*args, password=password, **kwargs)
+            read = partial(_read_password, password, password_file, required)
+            return command(*args, read_password=read, **kwargs)
 
         return run
 
     return decorate
+
+
+def _read_password(password: str | None, file: object, required: bool) -> str | None:
+    if not service(Accounts).passwords.enabled:
+        return None
+    if file is not None:
+        return _read(file)
+    if _is_on_command_line():
+        click.echo(_VISIBLE, err=True)
+        return password
+    return _ask() if required or password is not None else None
+
+
+def _ask() -> str:
+    with warnings.catch_warnings():
+        # Without a terminal, Python would show the password that is typed.
+        warnings.simplefilter("error", GetPassWarning)
+        try:
+            typed: str = click.prompt(PROMPT, hide_input=True, confirmation_prompt=True)
+        except GetPassWarning:
+            raise click.UsageError(
+                "There is no terminal to ask for the password. Use --password-file."
+            ) from None
+    return typed
 
 
 def _is_on_command_line() -> bool:

@@ -8,7 +8,7 @@ from .terminal import json_option, print_record
 group = CommandGroup("profiles", help=HELP["profiles"])
 
 
-@group.command()
+@group.command(short_help="Delete unused profile pictures.")
 @json_option
 def clean() -> None:
     """Delete profile pictures that no profile uses.

@@ -19,7 +19,7 @@ from ..transfer.exporting import Exporter, write_csv, write_ndjson
 from ..transfer.formats import FORMATS
 from ..transfer.formats.rows import read_accounts
 from ..transfer.importing import Importer, ImportOptions, Report
-from .accounts import group as group
+from .account_lists import group as group
 from .terminal import confirm, is_terminal, json_option, print_record, progress, yes_option
 
 _STREAM = "-"
@@ -32,7 +32,7 @@ class RowsRefused(click.ClickException):
     exit_code = 3
 
 
-@group.command("import")
+@group.command("import", short_help="Import accounts from a file.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
     "--format",
@@ -101,7 +101,7 @@ def import_accounts(
         )
 
 
-@group.command("export")
+@group.command("export", short_help="Export all accounts to a file.")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default=_STREAM)
 @click.option("--csv", "as_csv", is_flag=True, help="Write CSV instead of JSON lines.")
 @yes_option

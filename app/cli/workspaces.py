@@ -8,12 +8,14 @@ from marshmallow import Schema
 from ..core.context import service
 from ..core.web.fields import is_not_blank
 from ..core.web.request_data import schema_instance
+from ..workspaces.errors import MemberNotFound, SlugTaken
 from ..workspaces.members import INVALID_STATUS, Members
 from ..workspaces.models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS, STATUS_LENGTH
 from ..workspaces.schemas import CommonWorkspaceRead, MemberRead
 from ..workspaces.service import Workspaces
 from ..workspaces.slugs import slug_error
 from .groups import HELP, CommandGroup
+from .lookup import account_of, workspace_of
 from .terminal import Record, json_option, print_record, print_records
 
 COLUMNS = ("id", "slug", "name", "is_default", "created_at")
@@ -47,7 +49,7 @@ def _check_status(_context: click.Context, _option: click.Parameter, text: str) 
     return text
 
 
-@group.command()
+@group.command(short_help="Create a workspace.")
 @click.argument("slug", callback=check_slug)
 @click.option(
     "--name", required=True, callback=check_length(NAME_LENGTH), help="The name that members see."
@@ -66,11 +68,14 @@ def create(slug: str, name: str, is_default: bool) -> None:
     Examples:
       flask workspaces create team --name "The Team"
     """
-    workspace = service(Workspaces).create_common(name, slug, is_default=is_default)
+    try:
+        workspace = service(Workspaces).create_common(name, slug, is_default=is_default)
+    except SlugTaken:
+        raise click.ClickException(f"A workspace with the slug {slug} already exists.") from None
     print_record(_record(CommonWorkspaceRead, workspace))
 
 
-@group.command("list")
+@group.command("list", short_help="List all workspaces.")
 @json_option
 def list_workspaces() -> None:
     """List all workspaces.
@@ -83,7 +88,7 @@ def list_workspaces() -> None:
     print_records(records, COLUMNS, "There are no workspaces.")
 
 
-@group.command()
+@group.command(short_help="Add an account to a workspace.")
 @click.argument("slug")
 @click.argument("email")
 @click.option(
@@ -112,11 +117,12 @@ def add(slug: str, email: str, kind: str, status: str) -> None:
       flask workspaces add team ada@example.com
       flask workspaces add team ada@example.com --type owner
     """
-    workspace = service(Workspaces).get(slug)
-    print_record(_record(MemberRead, service(Members).put(workspace, email, kind, status)))
+    workspace, account = workspace_of(slug), account_of(email)
+    member = service(Members).put(workspace, account.email, kind, status)
+    print_record(_record(MemberRead, member))
 
 
-@group.command()
+@group.command(short_help="Remove an account from a workspace.")
 @click.argument("slug")
 @click.argument("email")
 @json_option
@@ -129,5 +135,9 @@ def remove(slug: str, email: str) -> None:
     Examples:
       flask workspaces remove team ada@example.com
     """
-    workspace = service(Workspaces).get(slug)
-    print_record(_record(MemberRead, service(Members).remove_by_email(workspace, email)))
+    workspace, account = workspace_of(slug), account_of(email)
+    try:
+        member = service(Members).remove_by_email(workspace, account.email)
+    except MemberNotFound:
+        raise click.ClickException(f"{email} is not a member of the workspace {slug}.") from None
+    print_record(_record(MemberRead, member))

@@ -94,7 +94,8 @@ def test_taken_email_is_one_sentence(app: Flask, person: MakePerson) -> None:
         person(name)
     command = ("accounts", "set", "ada@example.com", "--email", "bob@example.com", "--phone", "")
     output = run(app, *command, code=1)
-    assert output == "Error: An account with this email already exists\n"
+    text = "An account with the email address bob@example.com already exists."
+    assert output == f"Error: {text}\n"
 
 
 def test_status_without_pending_deliveries_says_so(app: Flask) -> None:
@@ -150,7 +151,8 @@ def test_delete_removes_the_account(app: Flask, ada: Person) -> None:
     api = ada.api()
     run(app, "accounts", "delete", ada.email)
     assert api.get("/account", 404).detail == "Account not found"
-    assert "not found" in run(app, "accounts", "delete", ada.email, code=1)
+    output = run(app, "accounts", "delete", ada.email, code=1)
+    assert output == f"Error: No account has the email address {ada.email}.\n"
 
 
 @pytest.mark.parametrize("email", ["root@example.com", "Boss@Example.com"])

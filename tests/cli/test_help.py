@@ -41,8 +41,29 @@ def test_option_has_a_sentence_and_argument_is_explained(name: str) -> None:
             about = parameter.help or ""
             assert re.match(r"[A-Z].+[.]$", about, re.S), f"`flask {name}` {parameter.opts[0]}"
         else:
-            argument = (parameter.name or "").upper()
+            argument = parameter.metavar or (parameter.name or "").upper()
             assert argument in (command.help or ""), f"`flask {name}` {argument}"
+
+
+@pytest.mark.parametrize("name", HELP)
+def test_listed_commands_have_whole_sentences(name: str) -> None:
+    """In the 80 columns of a terminal, also the groups in a group."""
+    groups: list[click.Group] = [lazy_group(name)]
+    for group in groups:
+        context = group.make_context(name, [], resilient_parsing=True)
+        shown = context.command.get_help(context)
+        assert "..." not in shown.partition("Commands:")[2]
+        groups += [
+            found
+            for each in group.list_commands(context)
+            if isinstance(found := group.get_command(context, each), click.Group)
+        ]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_short_help_is_a_short_sentence(name: str) -> None:
+    short = COMMANDS[name].short_help or ""
+    assert re.fullmatch(r"[A-Z][^.]{1,43}\.", short), f"`flask {name}`: {short!r}"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ from flask import Flask
 from app.testing.client import Api
 
 from ..auth.test_login import log_in
-from ..conftest import PASSWORD, Backend, Person
+from ..conftest import PASSWORD, SECRET, Backend, Person
+from ..rigs.servers import checkout_environment
 from ..rigs.terminals import TerminalProgram
 
 NEW = "a password never seen before"
@@ -82,6 +85,49 @@ def test_typed_or_read_password_is_no_warning(app: Flask, ada: Person) -> None:
 def test_password_and_password_file_exclude_each_other(app: Flask, ada: Person) -> None:
     options = ("--password", NEW, "--password-file", "-")
     assert "not both" in run(app, "set", ada.email, *options, code=2, typed=NEW).output
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["create", "bob"], "bob is not a valid email address."),
+        (["create", "ADA@example.com"], "email address ADA@example.com already exists."),
+        (["create", "bob@example.com", "--role", "king"], "'king' is not one of"),
+        (["create", "bob@example.com", "--status", "vip"], "'vip' is not one of"),
+        (["create", "bob@example.com", "--phone", "12"], "12 is not a phone number"),
+        (["create", "bob@example.com", "--set", "nickname=Bob"], "has no field nickname"),
+        (["set", "bob@example.com"], "No account has the email address bob@example.com."),
+        (["set", "ada@example.com", "--email", "ada@"], "ada@ is not a valid email address."),
+        (["set", "ada@example.com", "--role", "king"], "'king' is not one of"),
+        (["set", "ada@example.com", "--phone", "12"], "12 is not a phone number"),
+    ],
+)
+@pytest.mark.parametrize("asks", [True, False])
+def test_other_input_is_checked_before_the_password_is_asked_for(
+    app: Flask, ada: Person, tmp_path: Path, options: list[str], error: str, asks: bool
+) -> None:
+    given = ["--password"] if asks else ["--password-file", str(tmp_path / "password")]
+    (tmp_path / "password").write_text("short")
+    result = app.test_cli_runner().invoke(args=["accounts", *options, *given], input="typed\n")
+    assert (result.exit_code in (1, 2), result.stdout) == (True, "")
+    assert error in result.stderr
+    assert "Password" not in result.stderr
+
+
+def test_missing_terminal_is_an_error_that_names_the_option(backend: Backend) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "wsgi", "accounts", "create", "bob@example.com"],
+        env=checkout_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=backend.database_url),
+        input=f"{PASSWORD}\n{PASSWORD}\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        # Without the terminal of the test run.
+        start_new_session=True,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "There is no terminal to ask for the password. Use --password-file." in done.stderr
+    assert "GetPassWarning" not in done.stderr
 
 
 def test_terminal_does_not_show_the_typed_password(backend: Backend) -> None:

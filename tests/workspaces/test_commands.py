@@ -42,7 +42,8 @@ def test_create_rejects_an_invalid_slug(app: Flask, slug: str) -> None:
 
 def test_create_rejects_a_taken_slug(app: Flask) -> None:
     run_json(app, "create", "team", "--name", "Team")
-    assert "already exists" in run(app, "workspaces", "create", "team", "--name", "T", code=1)
+    text = "Error: A workspace with the slug team already exists.\n"
+    assert run(app, "workspaces", "create", "team", "--name", "T", code=1) == text
     run(app, "workspaces", "create", "other", "--name", "", code=2)
 
 
@@ -70,10 +71,13 @@ def test_remove_also_removes_the_last_owner(app: Flask, ada: Person) -> None:
 def test_missing_workspace_account_or_member_is_named(
     app: Flask, ada: Person, command: str
 ) -> None:
-    assert "Workspace not found" in run(app, "workspaces", command, "x", ada.email, code=1)
-    assert "Account not found" in run(app, "workspaces", command, "ada", "x@y.example", code=1)
+    text = "Error: No workspace has the slug x.\n"
+    assert run(app, "workspaces", command, "x", ada.email, code=1) == text
+    text = "Error: No account has the email address x@y.example.\n"
+    assert run(app, "workspaces", command, "ada", "x@y.example", code=1) == text
     run_json(app, "create", "team", "--name", "Team")
-    assert "Member not found" in run(app, "workspaces", "remove", "team", ada.email, code=1)
+    text = f"Error: {ada.email} is not a member of the workspace team.\n"
+    assert run(app, "workspaces", "remove", "team", ada.email, code=1) == text
 
 
 def test_invalid_type_and_status_are_rejected(app: Flask, ada: Person) -> None:
