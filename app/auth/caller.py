@@ -17,7 +17,7 @@ from werkzeug.local import LocalProxy
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, state_of
 from ..core.context import service
-from ..core.errors import SetupError
+from ..core.errors import MISSING, REVOKED, SetupError
 from ..core.request import set_origin_account, unwrap_request
 from .errors import InvalidCredentials
 
@@ -84,7 +84,7 @@ def caller() -> Caller:
     """Return the caller, looked up once for each request; raise for an anonymous request."""
     found = find_caller()
     if found is None:
-        raise InvalidCredentials(note={"reason": "no_credential"})
+        raise InvalidCredentials(reason=MISSING, note={"reason": "no_credential"})
     return found
 
 
@@ -120,7 +120,7 @@ def lock_caller(accounts: Accounts, caller: Caller) -> AccountLike:
         or state_of(found).tokens_valid_from != state_of(own).tokens_valid_from
         or found.logged_out_at != own.logged_out_at
     ):
-        raise InvalidCredentials
+        raise InvalidCredentials(reason=REVOKED)
     return found
 
 

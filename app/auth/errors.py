@@ -1,7 +1,17 @@
+from collections.abc import Mapping
 from typing import ClassVar
 
 from ..accounts.errors import TooManyHashes
-from ..core.errors import BadGateway, BadRequest, Forbidden, Problem, TooManyRequests, Unauthorized
+from ..core.errors import (
+    REJECTED,
+    REVOKED,
+    BadGateway,
+    BadRequest,
+    Forbidden,
+    Problem,
+    TooManyRequests,
+    Unauthorized,
+)
 from ..core.types import JsonObject, Values
 
 # The `acr` value of a sign-in with a second factor (OpenID Connect).
@@ -113,16 +123,32 @@ class InvalidCredentials(Unauthorized):
     code = "invalid_credentials"
     detail = "Could not validate credentials"
     title = "The credentials are not valid"
-    cause = "The access token or session cookie is missing, malformed, expired or revoked."
+    cause = (
+        "The access token or session cookie is missing, malformed, expired or revoked: `reason`"
+        " says which."
+    )
     fix = "Sign in again, or refresh the access token."
+    reason = REJECTED
+
+    def __init__(
+        self,
+        detail: str | None = None,
+        *,
+        reason: str = REJECTED,
+        headers: Mapping[str, str] | None = None,
+        note: Values | None = None,
+    ) -> None:
+        super().__init__(detail, headers=headers, note=note)
+        self.reason = reason
 
 
 class LoggedOut(Unauthorized):
     code = "token_expired"
     detail = "Token expired"
     title = "The access token is revoked"
-    cause = "The account signed out after this access token was issued."
+    cause = "The account signed out after this access token was issued. `reason` is `revoked`."
     fix = "Sign in again."
+    reason = REVOKED
 
 
 class InactiveCaller(Unauthorized):
@@ -131,6 +157,7 @@ class InactiveCaller(Unauthorized):
     title = _NOT_ACTIVE
     cause = "The status of the account that sent the request is not one of `AUTH__ACTIVE_STATUSES`."
     fix = "Ask an administrator to activate the account."
+    reason = REJECTED
 
 
 class NotAuthorized(Forbidden):

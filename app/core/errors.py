@@ -133,6 +133,16 @@ class BadRequest(Problem):
     fix = "Check the request line, the headers and the encoding of the request."
 
 
+# The values of `reason` in a 401.
+REASONS = (MISSING, MALFORMED, EXPIRED, REVOKED, REJECTED) = (
+    "missing",
+    "malformed",
+    "expired",
+    "revoked",
+    "invalid",
+)
+
+
 class Unauthorized(Problem):
     """The request has no valid credentials."""
 
@@ -143,6 +153,9 @@ class Unauthorized(Problem):
     cause = "The request has no valid credentials."
     fix = "Sign in, and send the access token as `Authorization: Bearer`."
     security_event = "credential"
+    # Why the credential was rejected, for programs, or that there was none: one of `REASONS`.
+    # Empty if the problem is not about the credential.
+    reason: str = ""
 
 
 class Forbidden(Problem):

@@ -1,4 +1,4 @@
-from ..core.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized
+from ..core.errors import REJECTED, Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized
 
 
 class NoWorkspace(NotFound):
@@ -34,6 +34,7 @@ class MemberInactive(Unauthorized):
     title = "The membership is not active"
     cause = "The status of the account's membership in the workspace is not `active`."
     fix = "Ask an owner or admin of the workspace to activate the membership."
+    reason = REJECTED
 
 
 class MemberNotFound(NotFound):

@@ -39,3 +39,15 @@ export function watchUnread(show, seconds = 30) {
   return setInterval(ask, seconds * 1000);
 }
 // [end]
+
+// [next-step]
+// Returns what a page does after a failed request.
+export async function nextStep(response) {
+  const problem = await response.json();
+  if (response.status === 429) return { wait: problem.retry_after };
+  if (problem.reason === "expired") return { refresh: true };
+  // missing, malformed, revoked or invalid: only a new sign-in helps.
+  if (problem.reason) return { signIn: true };
+  return { show: problem.detail };
+}
+// [end]

@@ -92,7 +92,7 @@ def test_authorization_header_takes_precedence_over_the_cookie(
 def test_malformed_cookie_is_rejected(bare: RawCookieClient, malformed: str) -> None:
     answer = bare.ask(f"{NAME}={malformed}", 401)
     assert answer.json["code"] == "invalid_credentials"
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
 def test_invalid_cookie_is_ignored_where_the_caller_is_optional(bare: RawCookieClient) -> None:

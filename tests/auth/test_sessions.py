@@ -109,7 +109,7 @@ def test_ending_a_session_keeps_the_others(laptop: Api, phone: Api) -> None:
     assert (ended["id"], ended["current"]) == (sid(phone), False)
     refused = phone.get("/account", 401)
     assert refused.detail == "Could not validate credentials"
-    assert refused.headers["WWW-Authenticate"] == "Bearer"
+    assert refused.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
     assert [each["id"] for each in listed(laptop)] == [sid(laptop)]
 
 

@@ -80,7 +80,7 @@ def test_role_claim_is_ignored(api: Api, ada: Person) -> None:
 def test_invalid_token_is_rejected(api: Api, ada: Person, token: str) -> None:
     answer = api.as_token(token).get("/account", 401)
     assert answer.detail == REFUSED
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
 @for_each(
@@ -227,7 +227,7 @@ def test_token_with_another_audience_or_issuer_is_rejected(
     token = sign_unchecked(**(EXPECTED | claims if claims else {}))
     answer = api_with_audience.as_token(token).get("/account", 401)
     assert answer.detail == REFUSED
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
 @pytest.mark.parametrize(("setting", "claim"), [("AUTH__AUDIENCE", "aud"), ("AUTH__ISSUER", "iss")])

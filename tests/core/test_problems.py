@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,14 +8,18 @@ from flask import Flask
 from marshmallow import INCLUDE
 from marshmallow.fields import Nested
 from sqlalchemy import delete
+from werkzeug import exceptions
 
+from app.auth.errors import TooManyAttempts
 from app.core.errors import Invalid, Problem, TooManyRequests, Unauthorized
 from app.core.web.fields import RequestSchema, StrictInteger
-from app.core.web.problems import problem_response
+from app.core.web.problems import handle_http_exception, problem_response
 from app.core.web.request_data import takes
+from app.exports.schemas import TooManyExports
 from app.tasks.models import Task
 from app.tasks.service import Tasks
 from app.testing.client import Answer, Api
+from scripts.error_codes import kinds
 
 from ..conftest import Backend, MakeApp, MakePerson, Person
 from ..rigs.cases import for_each, new_name
@@ -225,9 +230,41 @@ def test_401_names_the_scheme(app: Flask) -> None:
         assert problem_response(Unauthorized()).headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_429_has_retry_after(app: Flask) -> None:
-    with app.app_context():
-        assert problem_response(TooManyRequests(7)).headers["Retry-After"] == "7"
+def rate_limits() -> list[type[Problem]]:
+    return [kind for found in kinds().values() for kind in found if kind.status == 429]
+
+
+def test_every_429_has_retry_after_in_header_and_body(app: Flask) -> None:
+    assert {TooManyRequests, TooManyAttempts, TooManyExports} <= set(rate_limits())
+    for kind in rate_limits():
+        assert issubclass(kind, TooManyRequests)
+        with app.app_context():
+            for seconds, sent in ((7, 7), (0, 1)):
+                answer = problem_response(kind(seconds))
+                assert answer.headers["Retry-After"] == str(sent)
+                assert answer.get_json(force=True)["retry_after"] == sent
+
+
+@for_each(
+    ("seconds", "text"), [(1, "1 second"), (61, "2 minutes"), (299, "5 minutes"), (3601, "2 hours")]
+)
+def test_too_many_attempts_says_when_to_try_again(seconds: int, text: str) -> None:
+    assert TooManyAttempts(seconds).detail == f"Too many attempts. Try again in {text}."
+
+
+def test_too_many_attempts_of_an_application_keeps_its_detail() -> None:
+    class TooManyCalls(TooManyAttempts):
+        detail = "Too many calls"
+
+    assert TooManyCalls(7).detail == "Too many calls"
+
+
+def test_429_of_another_extension_has_retry_after_if_it_is_a_number(app: Flask) -> None:
+    date = datetime(2030, 1, 1, tzinfo=UTC)
+    for wait, expected in ((9, 9), (date, None), (None, None)):
+        with app.test_request_context():
+            answer = handle_http_exception(exceptions.TooManyRequests(retry_after=wait))
+        assert answer.get_json(force=True).get("retry_after") == expected
 
 
 def test_every_problem_has_a_status_a_code_and_a_text() -> None:

@@ -27,19 +27,28 @@ app.run(port=int(sys.argv[1]))
 """
 _JOURNEY = """
 async () => {
-  const { request, signIn, watchUnread } = await import("/client.js");
+  const { nextStep, request, signIn, watchUnread } = await import("/client.js");
   const credentials = { email: "ada@example.com", password: "correct horse" };
   const refused = await signIn(credentials.email, "wrong").catch((problem) => problem);
   const account = await signIn(credentials.email, credentials.password);
   await request("/api/ada/notes/", { method: "POST", json: { text: "Milk is out" } });
   const [note] = await request("/api/ada/notes/");
   const blank = await request("/api/ada/notes/", { method: "POST", json: {} }).catch((p) => p);
+  const ask = async (headers) => nextStep(await fetch("/api/account", { headers }));
+  const form = new URLSearchParams({ username: "bob@example.com", password: "wrong" });
+  const guess = async () => nextStep(await fetch("/api/login", { method: "POST", body: form }));
+  const guesses = [];
+  for (let count = 0; count < 7; count++) guesses.push(await guess());
   const unread = await new Promise((show) => clearInterval(watchUnread(show)));
   return {
     refused: [refused.status, refused.message],
     name: account.name,
     note: note.text,
     error: blank.errors[0].field,
+    missing: await ask({}),
+    malformed: await ask({ Authorization: "Bearer x" }),
+    first: guesses[0],
+    waits: guesses[6].wait > 0,
     unread,
   };
 }
@@ -72,5 +81,9 @@ def test_page_signs_in_reads_writes_and_shows_errors(page: Page) -> None:
         "name": "Ada",
         "note": "Milk is out",
         "error": "text",
+        "missing": {"signIn": True},
+        "malformed": {"signIn": True},
+        "first": {"show": "Incorrect email or password"},
+        "waits": True,
         "unread": 0,
     }

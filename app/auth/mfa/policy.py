@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.context import service
+from ...core.errors import MISSING, REVOKED
 from ..caller import find_caller
 from ..errors import InactiveCaller, InvalidCredentials
 from ..proofs import account_subject
@@ -69,7 +70,7 @@ def find_enrollee(mfa_token: str | None) -> Enrollee:
         first = service(MfaTokens).read(ENROLLMENT, mfa_token)
         enrollee = Enrollee(first.account, first.proofs)
     else:
-        raise InvalidCredentials(note={"reason": "no_credential"})
+        raise InvalidCredentials(reason=MISSING, note={"reason": "no_credential"})
     if not accounts.is_email_verified(enrollee.account):
         # A registration with another person's address would lock that person out.
         raise UnprovenAddress
@@ -84,5 +85,5 @@ def lock_unchanged(accounts: Accounts, account: AccountLike) -> AccountLike:
     state = account_subject(account).state
     locked = accounts.lock(account.id)
     if locked is None or account_subject(locked).state != state:
-        raise InvalidCredentials
+        raise InvalidCredentials(reason=REVOKED)
     return locked

@@ -57,7 +57,7 @@ class CookieSessions:
         cookie = self.cookies.read(request)
         if cookie is None:
             return None
-        account, found = self.sessions.rows.of_cookie(cookie.public_id)
+        account, found, ended = self.sessions.rows.of_cookie(cookie.public_id)
         if (
             account is None
             or found is None
@@ -65,6 +65,8 @@ class CookieSessions:
             or not compare_digest(cookie.digest, found.secret)
         ):
             raise InvalidCredentials
+        if ended:
+            raise InvalidCredentials(reason=ended)
         if account.logged_out_at is not None:
             raise LoggedOut(note={"account_id": account.id})
         if request.method not in SAFE_METHODS:

@@ -19,7 +19,7 @@ from flask import Request, Response, after_this_request, current_app, request
 
 from ...core.clock import Clock
 from ...core.context import find_context
-from ...core.errors import Forbidden
+from ...core.errors import MALFORMED, Forbidden
 from ...core.types import Values
 from ...core.web.request_hooks import origin_of
 from ..errors import InvalidCredentials
@@ -65,7 +65,7 @@ class Cookies:
             return None
         # An attacker may have set one of two cookies; the server does not know which.
         if len(values) > 1 or _VALUE.fullmatch(values[0]) is None:
-            raise InvalidCredentials(note={"reason": "malformed_cookie"})
+            raise InvalidCredentials(reason=MALFORMED, note={"reason": "malformed_cookie"})
         cookie = urlsafe_b64decode(values[0])
         return SessionCookie(UUID(bytes=cookie[:ID_BYTES]), cookie[ID_BYTES:])
 

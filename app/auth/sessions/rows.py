@@ -9,6 +9,7 @@ from sqlalchemy import and_, bindparam
 from ...accounts.models import AccountLike
 from ...accounts.rows import AccountRows
 from ...core.db.rows import Rows
+from ...core.errors import EXPIRED, REVOKED
 from ...core.types import AccountModel
 from .models import AccountSession
 from .settings import SessionLimits
@@ -26,6 +27,9 @@ class SessionRow(NamedTuple):
     expires_at: datetime
     ended_at: datetime | None
 
+
+# An account, its session, and why the session has ended; empty for an active session.
+Found = tuple[AccountLike | None, SessionRow | None, str]
 
 # The public id is given, and not read.
 _COLUMNS = [getattr(AccountSession, name) for name in SessionRow._fields[1:]]
@@ -46,33 +50,35 @@ class SessionRows:
         )
         self._of_cookie = Rows(query.join(AccountSession, same_account).where(named))
 
-    def of_token(self, email: str, public_id: UUID) -> tuple[AccountLike | None, SessionRow | None]:
+    def of_token(self, email: str, public_id: UUID) -> Found:
         rows = self._of_token.read(self.accounts.session, email=email, public_id=public_id)
         return self._parse(public_id, rows)
 
-    def of_cookie(self, public_id: UUID) -> tuple[AccountLike | None, SessionRow | None]:
+    def of_cookie(self, public_id: UUID) -> Found:
         rows = self._of_cookie.read(self.accounts.session, public_id=public_id)
         return self._parse(public_id, rows)
 
-    def _parse(self, public_id: UUID, rows: Any) -> tuple[AccountLike | None, SessionRow | None]:
+    def _parse(self, public_id: UUID, rows: Any) -> Found:
         if not rows:
-            return None, None
+            return None, None, ""
         values = list(rows[0])
         width = len(values) - len(_COLUMNS)
         account = self.accounts.of(values[:width])
         session = SessionRow(public_id, *values[width:])
-        return account, session if self._is_valid(session, account) else None
+        return account, session, self._why_ended(session, account)
 
-    def _is_valid(self, session: SessionRow, account: AccountLike) -> bool:
-        """Return whether the session is active. Revoking an account's tokens ends its earlier
-        sessions."""
+    def _why_ended(self, session: SessionRow, account: AccountLike) -> str:
+        """Return the reason of a 401, or an empty text for an active session. Revoking an account's
+        tokens ends its earlier sessions."""
         if session.id is None or session.ended_at is not None:
-            return False
+            return REVOKED
         now = self.accounts.clock.now()
         since = account.tokens_valid_from
-        return (
+        if since is not None and session.created_at < since:
+            return REVOKED
+        is_active = (
             now < session.expires_at
             and now - session.created_at < self._limits.longest
             and now - session.used_at < self._limits.idle
-            and (since is None or session.created_at >= since)
         )
+        return "" if is_active else EXPIRED

@@ -15,7 +15,7 @@ from ...core.clock import Clock
 from ...core.coded_messages import DISABLED
 from ...core.context import report_action
 from ...core.db.transaction import AnySession, transaction
-from ...core.errors import BadRequest, Invalid, Problem
+from ...core.errors import REVOKED, BadRequest, Invalid, Problem
 from ..actions import REAUTHENTICATION_SUCCEEDED
 from ..caller import Caller, lock_caller
 from ..errors import (
@@ -152,5 +152,5 @@ class Reauthentication:
             return None
         session = self.renew_session(caller.session.id, (proof,))
         if session is None:
-            raise InvalidCredentials
+            raise InvalidCredentials(reason=REVOKED)
         return session

@@ -24,6 +24,7 @@ from flask import Flask, current_app
 from ...accounts.addresses import fold
 from ...core.clock import LEEWAY, Clock
 from ...core.db.transaction import AnySession, after_commit
+from ...core.errors import EXPIRED, MALFORMED
 from ...core.keystore import Keystore, KeystoreUnavailable
 from ...core.types import JsonObject, Values
 from ...core.web.fields import is_storable
@@ -125,9 +126,10 @@ class Tokens:
                 self._verified.clear()
             self._verified[token] = claims
         now = self._clock.now().timestamp()
+        if claims.expires <= now:
+            raise InvalidCredentials(reason=EXPIRED)
         if (
-            claims.expires <= now
-            or (claims.not_before is not None and claims.not_before > now + LEEWAY_SECONDS)
+            (claims.not_before is not None and claims.not_before > now + LEEWAY_SECONDS)
             # A revocation on a machine with a fast clock dates new tokens two leeways ahead.
             or (claims.issued_at is not None and claims.issued_at > now + 2 * LEEWAY_SECONDS)
         ):
@@ -162,6 +164,8 @@ class Tokens:
                 return jwt.decode_complete(token, secret, algorithms=[ALGORITHM], options=_OPTIONS)
             except jwt.InvalidSignatureError:
                 continue
+            except jwt.DecodeError:
+                raise InvalidCredentials(reason=MALFORMED) from None
             except (jwt.PyJWTError, ValueError, RecursionError):
                 break
         raise InvalidCredentials

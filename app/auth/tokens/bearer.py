@@ -11,6 +11,7 @@ from flask import Request
 from ...accounts.errors import AccountNotFound
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
+from ...core.errors import MALFORMED, REVOKED
 from ..caller import Caller, caller_of
 from ..errors import InvalidCredentials, LoggedOut
 from .access import TokenClaims, Tokens
@@ -40,7 +41,7 @@ class BearerReader:
             return None
         match = _BEARER.fullmatch(header)
         if match is None:
-            raise InvalidCredentials
+            raise InvalidCredentials(reason=MALFORMED)
         claims = self.tokens.read(match[1])
         account, session = self._account(claims)
         if session is not None:
@@ -55,17 +56,17 @@ class BearerReader:
 
     def _account(self, claims: TokenClaims) -> tuple[AccountLike, Any]:
         """Return the account and its session, read by one query; raise if the token is invalid."""
-        session = None
+        session, ended = None, ""
         if self.sessions is None or claims.session_id is None:
             account = self.accounts.rows.read(claims.email)
         else:
-            account, session = self.sessions.rows.of_token(claims.email, claims.session_id)
+            account, session, ended = self.sessions.rows.of_token(claims.email, claims.session_id)
         if account is None:
             raise AccountNotFound(note={"event": "credential"})
         if account.logged_out_at is not None:
             raise LoggedOut(note={"account_id": account.id})
-        if not _is_valid(claims, account) or (self.sessions is not None and session is None):
-            raise InvalidCredentials(note={"account_id": account.id})
+        if ended or not _is_valid(claims, account) or (self.sessions is not None and not session):
+            raise InvalidCredentials(reason=ended or REVOKED, note={"account_id": account.id})
         if self.sessions is not None and session is not None:
             self.sessions.use(session)
         return account, session

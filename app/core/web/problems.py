@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from ..context import find_context
 from ..db.sqlstates import READ_ONLY, is_foreign_statement, sqlstate
 from ..errors import (
+    MISSING,
     BadRequest,
     Conflict,
     Forbidden,
@@ -40,6 +41,7 @@ from .server_errors import (
 log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
+INVALID_TOKEN = 'Bearer error="invalid_token"'
 
 # Violations of a unique constraint and of a foreign key.
 _RACES = ("23505", "23503")
@@ -75,10 +77,14 @@ _PROBLEMS: dict[int, type[Problem]] = {
 
 
 def problem_response(problem: Problem) -> Response:
-    headers = dict(problem.headers)
+    headers, members = dict(problem.headers), dict(problem.members)
     if problem.status == 401:
-        headers.setdefault("WWW-Authenticate", "Bearer")
-    members = dict(problem.members)
+        reason = problem.reason if isinstance(problem, Unauthorized) else ""
+        # RFC 6750, section 3.1: without a credential, no error.
+        was_sent = reason not in ("", MISSING)
+        headers.setdefault("WWW-Authenticate", INVALID_TOKEN if was_sent else "Bearer")
+        if reason:
+            members["reason"] = reason
     if problem.faults:
         members["errors"] = [fault._asdict() for fault in problem.faults]
     return _render(type(problem), problem.detail, headers, members)
@@ -231,6 +237,10 @@ def _render(
     kind: type[Problem], detail: str, headers: dict[str, str], more: JsonObject
 ) -> Response:
     type_url = find_context().settings.core.PROBLEM_TYPE_URL
+    seconds = headers.get("Retry-After", "")
+    # The header of another extension can be a date.
+    if kind.status == 429 and seconds.isdecimal():
+        more = {**more, "retry_after": int(seconds)}
     document = problem_document(kind, detail, type_url, **more)
     response = Response(document, status=kind.status, content_type=PROBLEM_TYPE)
     response.headers.update(headers)

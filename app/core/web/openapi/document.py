@@ -19,7 +19,8 @@ from .responses import HEADERS, PROBLEM, ProblemRead
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _DESCRIPTION = """\
 Errors are problem documents (RFC 9457). Show `detail` to people; use `code`, which is stable, in
-programs. Each operation lists its codes. A 422 lists all invalid values in `errors`.
+programs. Each operation lists its codes. A 422 lists all invalid values in `errors`, a 401 for a
+credential has `reason`, and a 429 has `retry_after`.
 
 Lists are pages, selected by `offset` and `limit`. If there is a next page, the header `Link` with
 `rel="next"` has its path. The last page has the total in `X-Total-Count`.

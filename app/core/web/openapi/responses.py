@@ -9,10 +9,11 @@ from typing import Any
 
 from apispec import APISpec
 from marshmallow import Schema, fields
+from marshmallow.validate import Range
 from werkzeug.routing import Rule
 
 from ...context import find_context
-from ...errors import Conflict, NotFound, Problem, Unavailable
+from ...errors import REASONS, Conflict, NotFound, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
 from ...types import JsonObject
 from ..fields import EnumField, NamedEnum, response_field
@@ -34,7 +35,9 @@ HEADERS: dict[str, JsonObject] = {
         "description": "Number of seconds to wait before the next request.",
         "schema": {"type": "integer", "minimum": 1},
     },
-    "WWW-Authenticate": _header("Authentication that the route accepts."),
+    "WWW-Authenticate": _header(
+        "Authentication that the route accepts; with `error` if the request had a credential."
+    ),
     "ETag": _header("Version of the response, for the header `If-None-Match`."),
     "Link": _header('Next page, if there is one: `<path>; rel="next"`, a path on the same origin.'),
     "X-Total-Count": {
@@ -126,6 +129,20 @@ class ProblemRead(Schema):
     status = response_field(fields.Integer, "HTTP status.")
     detail = response_field(fields.String, "What happened, for people.")
     code = response_field(fields.String, "Stable error code for programs.")
+    reason = EnumField(
+        NamedEnum("CredentialReason", REASONS),
+        metadata={
+            "description": "Why the credential was rejected, or that there was none; only in a"
+            " response with the status 401."
+        },
+    )
+    retry_after = fields.Integer(
+        validate=Range(min=1),
+        metadata={
+            "description": "Number of seconds in `Retry-After`; only in a response with the status"
+            " 429."
+        },
+    )
     errors = fields.List(
         fields.Nested(FaultRead),
         metadata={"description": "All invalid values; only in a response with the status 422."},
@@ -198,5 +215,6 @@ def _component(spec: APISpec, operation: str, kinds: Iterable[type[Problem]]) ->
 def _example(kind: type[Problem]) -> Any:
     # Without `__init__` of the subclass, which may require arguments.
     problem: Problem = kind.__new__(kind)
-    Problem.__init__(problem)
+    wait = {"Retry-After": "300"} if kind.status == HTTPStatus.TOO_MANY_REQUESTS else None
+    Problem.__init__(problem, headers=wait)
     return problem_response(problem).get_json(force=True)
