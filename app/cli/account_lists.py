@@ -1,21 +1,20 @@
 """`flask accounts list` and `show`."""
 
-from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
 import click
 from sqlalchemy import ColumnElement
 
-from ..accounts.models import DELETING, PENDING
+from ..accounts.models import DELETING, PENDING, AccountLike
 from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
 from ..administration.filters import AccountFilters
 from ..administration.view import AccountView
-from ..core.context import service
+from ..core.context import find_context, service
 from ..core.db.transaction import extended_timeout, unprepared
 from .accounts import account_record, check_role, check_status
 from .accounts import group as group
-from .lookup import account_by_id_or_email
 from .terminal import json_option, print_record, print_records
 
 COLUMNS = ("id", "email", "role", "status", "phone", "created_at")
@@ -41,24 +40,19 @@ def list_accounts(
       flask accounts list --search example.com --limit 20
     """
     accounts = service(Accounts)
-    # A filter may read a million accounts before it finds one.
-    with extended_timeout(accounts.session), unprepared(accounts.session):
-        found = accounts.all(*_conditions(accounts, status, role, search))
-        records = map(account_record, islice(found, limit))
-        print_records(records, COLUMNS, "There are no accounts.")
-
-
-def _conditions(
-    accounts: Accounts, status: str | None, role: str | None, search: str | None
-) -> Iterator[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
     if status is not None:
         check_status(status, (PENDING, DELETING))
-        yield AccountFilters(accounts, None).in_status(status)
+        conditions.append(AccountFilters(accounts, None).in_status(status))
     if role is not None:
         check_role(role)
-        yield accounts.model.role == role
-    if search is not None:
-        yield service(AccountFinder).find(search).is_match
+        conditions.append(accounts.model.role == role)
+    # A filter may read a million accounts before it finds one.
+    with extended_timeout(accounts.session), unprepared(accounts.session):
+        if search is not None:
+            conditions.append(service(AccountFinder).find(search).is_match)
+        records = map(account_record, islice(accounts.all(*conditions), limit))
+        print_records(records, COLUMNS, "There are no accounts.")
 
 
 @group.command(short_help="Print an account.")
@@ -72,7 +66,13 @@ def show(account: str) -> None:
       flask accounts show ada@example.com
       flask accounts show 7
     """
-    found = account_by_id_or_email(account)
+    accounts, ids = service(Accounts), find_context().tables.account_ids
+    found: AccountLike | None = accounts.find(account) if "@" in account else None
+    with suppress(ValueError):
+        found = found or accounts.by_id(ids.from_path(account))
+    if found is None:
+        kind = "email address" if "@" in account else "id"
+        raise click.ClickException(f"No account has the {kind} {account}.")
     details = service(AccountView).read(found.id)
     # The status of `details` is active again after a suspension that has expired.
     print_record({**details, **account_record(found), "status": details["status"]})

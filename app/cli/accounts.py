@@ -1,11 +1,13 @@
 """`flask accounts …`: create, change and delete accounts."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import click
 from flask import current_app
 
+from ..accounts.addresses import read_email, read_phone
+from ..accounts.errors import EmailTaken
 from ..accounts.models import STATUSES, AccountLike
 from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.schemas import OwnSchema, load_own, own_fields
@@ -23,8 +25,7 @@ from ..core.types import JsonObject
 from ..core.web.request_data import schema_instance
 from ..workspaces.ownership import Ownership
 from .groups import HELP, CommandGroup
-from .lookup import account_of, check_new_email, check_phone
-from .passwords import password_options
+from .passwords import ReadPassword, password_options
 from .terminal import Record, confirm, json_option, print_record, print_text, yes_option
 
 STATUS_HELP = (
@@ -58,6 +59,14 @@ def check_role(role: str) -> None:
     roles = service(Accounts).roles
     if role not in roles:
         raise click.BadParameter(f"{role!r} is not one of {', '.join(roles)}.", param_hint="--role")
+
+
+def check_contact(email: str | None, phone: str | None, account: AccountLike | None = None) -> None:
+    """Raise a Problem for a malformed value, or an email address of another account."""
+    if phone:
+        read_phone(phone)
+    if email and service(Accounts).find(read_email(email)) not in (None, account):
+        raise EmailTaken
 
 
 set_option = click.option(
@@ -94,7 +103,7 @@ def print_warnings(password: str) -> None:
 @json_option
 def create(
     email: str,
-    read_password: Callable[[], str | None],
+    read_password: ReadPassword,
     role: str,
     status: str,
     phone: str | None,
@@ -113,8 +122,7 @@ def create(
     """
     check_role(role)
     check_status(status)
-    check_phone(phone)
-    check_new_email(email)
+    check_contact(email, phone)
     own = read_own("registration", pairs, email)
     password = read_password()
     if password is not None:
@@ -135,13 +143,7 @@ def create(
 @password_options(required=False)
 @set_option
 @json_option
-def change(
-    email: str,
-    read_password: Callable[[], str | None],
-    new_email: str | None,
-    pairs: Sequence[str],
-    **fields: Any,
-) -> None:
+def change(email: str, read_password: ReadPassword, pairs: Sequence[str], **fields: Any) -> None:
     """Change the account with the email address EMAIL.
 
     Only the given options change. A new email address or password signs the account out on all
@@ -152,14 +154,13 @@ def change(
       flask accounts set ada@example.com --status suspended
       flask accounts set ada@example.com --email countess@example.com --role admin
     """
-    accounts, account = service(Accounts), account_of(email)
-    if new_email is not None:
-        check_new_email(new_email, account)
+    accounts, new_email = service(Accounts), fields.pop("new_email")
+    account = accounts.get(email)
+    check_contact(new_email, fields["phone"], account)
     if fields["role"] is not None:
         check_role(fields["role"])
     if fields["status"] is not None:
         check_status(fields["status"])
-    check_phone(fields["phone"])
     own = read_own("account_update", pairs, email)
     password = read_password()
     if password:
@@ -191,7 +192,7 @@ def delete(email: str) -> None:
       flask accounts delete ada@example.com
       flask accounts delete ada@example.com --yes
     """
-    account = account_of(email)
+    account = service(Accounts).get(email)
     confirm(f"Delete the account {account.email} and all its data?")
     print_account(account)
     service(Accounts).delete(account)
@@ -214,7 +215,7 @@ def unlock(email: str) -> None:
             "The counters are in the server's memory, where this command cannot reset them."
             " Wait until the limit has passed, or restart the server."
         )
-    account = account_of(email)
+    account = service(Accounts).get(email)
     service(AccountUnlock).unlock(account)
     print_account(account)
 
@@ -241,7 +242,7 @@ def sign_out(email: str | None, all_accounts: bool) -> None:
         confirm("Sign out all accounts? All users must sign in again.")
         print_record({"accounts": service(SignOut).everybody()})
         return
-    account = account_of(email)
+    account = service(Accounts).get(email)
     service(SignOut).by_operator(account)
     print_account(account)
 
@@ -260,7 +261,7 @@ def sign_in_link(email: str) -> None:
     Examples:
       flask accounts sign-in-link ada@example.com
     """
-    token = service(SignInLinks).issue(account_of(email))
+    token = service(SignInLinks).issue(service(Accounts).get(email))
     settings = current_frontdesk.settings
     page = settings.core.page_url(settings.of(AuthSettings).SIGN_IN_LINK_PATH)
     print_text(f"{page}?token={token}", {"link": f"{page}?token={token}"})
@@ -278,7 +279,7 @@ def unlink(email: str) -> None:
     Examples:
       flask accounts unlink ada@example.com
     """
-    account = account_of(email)
+    account = service(Accounts).get(email)
     service(Identities).unlink(account)
     print_account(account)
 
@@ -300,7 +301,7 @@ def reset_mfa(email: str) -> None:
     """
     if not current_frontdesk.provides(Authenticators):
         raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
-    account = account_of(email)
+    account = service(Accounts).get(email)
     confirm(f"Remove all MFA methods of the account {account.email} and sign the account out?")
     service(Authenticators).reset(account)
     print_account(account)

@@ -1,7 +1,6 @@
 """`flask frontdesk …`: settings and maintenance of an installation, and its first root."""
 
 import secrets
-from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
@@ -14,7 +13,7 @@ from ..core.db.search_indexes import create_search_indexes
 from ..core.doctor import Finding
 from ..core.keystore import DatabaseKeystore
 from ..doctor.checks import find_problems
-from ..extension.origins import settings_of
+from ..extension.origins import Setting, settings_of
 from .groups import HELP, CommandGroup
 from .migrations import group as migrations
 from .terminal import Record, json_option, print_record, print_records, print_text, progress
@@ -72,18 +71,15 @@ def config() -> None:
       flask frontdesk config
       flask frontdesk config --json
     """
-    print_records(_settings(), ("name", "value", "source", "where"), "There are no settings.")
+    found = (each for space in settings_of(find_context()) for each in space.settings)
+    print_records(map(_row, found), ("name", "value", "source", "where"), "There are no settings.")
 
 
-def _settings() -> Iterator[Record]:
-    for space in settings_of(find_context()):
-        for each in space.settings:
-            yield {
-                "name": each.name,
-                "value": ("set" if each.is_secret and each.value else each.value) or None,
-                "source": _SOURCES.get(each.origin, each.origin),
-                "where": each.where or None,
-            }
+def _row(setting: Setting) -> Record:
+    value = "set" if setting.is_secret and setting.value else setting.value
+    source = _SOURCES.get(setting.origin, setting.origin)
+    name, where = setting.name, setting.where or None
+    return {"name": name, "value": value or None, "source": source, "where": where}
 
 
 @group.command("generate-key", short_help="Print a new random key.", with_appcontext=False)

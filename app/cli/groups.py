@@ -3,7 +3,8 @@ their commands report errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ class ReportingCommand(click.Command):
         try:
             return super().invoke(ctx)
         except Problem as problem:
-            raise click.ClickException(_text_of(problem)) from None
+            raise click.ClickException(_text_of(problem, ctx.params)) from None
         except SetupError as error:
             raise click.ClickException(str(error)) from None
         except (DatabaseError, InterfaceError) as error:
@@ -40,7 +41,23 @@ class CommandGroup(AppGroup):
     command_class = ReportingCommand
 
 
-def _text_of(problem: Problem) -> str:
+# Errors by their codes, with the values of the command line, which responses do not repeat.
+_TEXTS = {
+    "account_not_found": "No account has the email address {email}.",
+    "email_taken": "An account with the email address {new_email} already exists.",
+    "invalid_email": "{new_email} is not a valid email address.",
+    "invalid_phone": "{phone} is not a phone number in international form, such as +15005550006.",
+    "member_not_found": "{email} is not a member of the workspace {slug}.",
+    "slug_taken": "A workspace with the slug {slug} already exists.",
+    "workspace_not_found": "No workspace has the slug {slug}.",
+}
+
+
+def _text_of(problem: Problem, given: Mapping[str, Any]) -> str:
+    given = {**given, "new_email": given.get("new_email") or given.get("email")}
+    # Commands such as `ensure-superuser` take no values.
+    with suppress(KeyError):
+        return _TEXTS[problem.code].format_map(given)
     fields = [f"{fault.field}: {fault.message}" for fault in problem.faults]
     return " ".join(fields) or problem.detail
 

@@ -14,6 +14,8 @@ from ..core.context import service
 from ..core.types import AnyFunction
 
 PROMPT = "Password"
+ReadPassword = Callable[[], str | None]
+_NO_TERMINAL = "There is no terminal to ask for the password. Use --password-file."
 _VISIBLE = (
     "Warning: a password on the command line can be read by every user of this machine and stays"
     " in the shell history. Leave out the value of --password, or use --password-file."
@@ -69,7 +71,8 @@ def _read_password(password: str | None, file: object, required: bool) -> str | 
         return None
     if file is not None:
         return _read(file)
-    if _is_on_command_line():
+    source = click.get_current_context().get_parameter_source("password")
+    if source is ParameterSource.COMMANDLINE:
         click.echo(_VISIBLE, err=True)
         return password
     return _ask() if required or password is not None else None
@@ -82,15 +85,8 @@ def _ask() -> str:
         try:
             typed: str = click.prompt(PROMPT, hide_input=True, confirmation_prompt=True)
         except GetPassWarning:
-            raise click.UsageError(
-                "There is no terminal to ask for the password. Use --password-file."
-            ) from None
+            raise click.UsageError(_NO_TERMINAL) from None
     return typed
-
-
-def _is_on_command_line() -> bool:
-    source = click.get_current_context().get_parameter_source("password")
-    return source is ParameterSource.COMMANDLINE
 
 
 def _read(file: Any) -> str:

@@ -8,14 +8,12 @@ from marshmallow import Schema
 from ..core.context import service
 from ..core.web.fields import is_not_blank
 from ..core.web.request_data import schema_instance
-from ..workspaces.errors import MemberNotFound, SlugTaken
 from ..workspaces.members import INVALID_STATUS, Members
 from ..workspaces.models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS, STATUS_LENGTH
 from ..workspaces.schemas import CommonWorkspaceRead, MemberRead
 from ..workspaces.service import Workspaces
 from ..workspaces.slugs import slug_error
 from .groups import HELP, CommandGroup
-from .lookup import account_of, workspace_of
 from .terminal import Record, json_option, print_record, print_records
 
 COLUMNS = ("id", "slug", "name", "is_default", "created_at")
@@ -68,10 +66,7 @@ def create(slug: str, name: str, is_default: bool) -> None:
     Examples:
       flask workspaces create team --name "The Team"
     """
-    try:
-        workspace = service(Workspaces).create_common(name, slug, is_default=is_default)
-    except SlugTaken:
-        raise click.ClickException(f"A workspace with the slug {slug} already exists.") from None
+    workspace = service(Workspaces).create_common(name, slug, is_default=is_default)
     print_record(_record(CommonWorkspaceRead, workspace))
 
 
@@ -117,9 +112,8 @@ def add(slug: str, email: str, kind: str, status: str) -> None:
       flask workspaces add team ada@example.com
       flask workspaces add team ada@example.com --type owner
     """
-    workspace, account = workspace_of(slug), account_of(email)
-    member = service(Members).put(workspace, account.email, kind, status)
-    print_record(_record(MemberRead, member))
+    workspace = service(Workspaces).get(slug)
+    print_record(_record(MemberRead, service(Members).put(workspace, email, kind, status)))
 
 
 @group.command(short_help="Remove an account from a workspace.")
@@ -135,9 +129,5 @@ def remove(slug: str, email: str) -> None:
     Examples:
       flask workspaces remove team ada@example.com
     """
-    workspace, account = workspace_of(slug), account_of(email)
-    try:
-        member = service(Members).remove_by_email(workspace, account.email)
-    except MemberNotFound:
-        raise click.ClickException(f"{email} is not a member of the workspace {slug}.") from None
-    print_record(_record(MemberRead, member))
+    workspace = service(Workspaces).get(slug)
+    print_record(_record(MemberRead, service(Members).remove_by_email(workspace, email)))

@@ -114,7 +114,7 @@ def test_show_finds_an_account_by_its_email_address_or_id(app: Flask, ada: Perso
 @for_each("name", ["nobody@example.com", "4711", "nobody", "-"])
 def test_missing_account_is_named(app: Flask, name: str) -> None:
     output = run(app, "accounts", "show", name, code=1)
-    kind = "email address" if "@" in name else "email address or id"
+    kind = "email address" if "@" in name else "id"
     assert output == f"Error: No account has the {kind} {name}.\n"
 
 

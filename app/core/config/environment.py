@@ -54,13 +54,10 @@ def variables(kind: type[BaseSettings]) -> dict[str, str | None]:
 
 def dotenv_names(kind: type[BaseSettings]) -> set[str]:
     """Return the names of the variables that have their value from `.env`."""
+    read = _read_dotenv(kind)
     # `flask` copies the file to the environment, without replacing variables.
-    is_copied = os.environ.get("FLASK_RUN_FROM_CLI") == "true"
-    return {
-        name
-        for name, value in _read_dotenv(kind).items()
-        if name not in os.environ or (is_copied and os.environ[name] == value)
-    }
+    copied = read if os.environ.get("FLASK_RUN_FROM_CLI") == "true" else {}
+    return {name for name in read if name not in os.environ or os.environ[name] == copied.get(name)}
 
 
 def wrong_settings(
