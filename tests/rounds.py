@@ -11,6 +11,7 @@ LONG = (
     "tests/core/test_generated_requests.py",
     "tests/auth/test_passkey_fuzzing.py",
     "tests/project/test_site.py",
+    "tests/project/test_tabs.py",
     "tests/transfer/test_import.py",
     "tests/server/test_gunicorn.py",
     "tests/project/test_run.py",

@@ -49,7 +49,7 @@ def guides() -> Iterator[str]:
 def sentences(page: str) -> Iterator[str]:
     """Return the sentences of paragraphs and list items, without tables, headings and code."""
     text = re.sub(r"^ *```.*?^ *```$", "\n", page, flags=re.M | re.S)
-    text = re.sub(r"^ *(?:[#|<]|!\[).*$", "\n", text, flags=re.M)
+    text = re.sub(r"^ *(?:[#|<]|!\[|:::|:\S+: ).*$", "\n", text, flags=re.M)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"^ *(?:[-*]|\d+\.) +", "\n", text, flags=re.M)
     for paragraph in re.split(r"\n\s*\n", text):
