@@ -36,6 +36,7 @@ class Details:
         with transaction(self.session) as session:
             for name, value in given.items():
                 setattr(account, name, value)
+            self.accounts.flush()
             if given:
                 changed = sorted(given)
                 report_action(session, ACCOUNT_UPDATED, account_id=account.id, changed=changed)

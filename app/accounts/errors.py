@@ -50,6 +50,12 @@ class EmailTaken(Conflict):
     fix = "Use another email address, or sign in to the existing account."
 
 
+class MissingValue(Invalid):
+    """A new account has no value in a required column of the application."""
+
+    cause = "A new account has no value in a required column of the application."
+
+
 class InvalidEmail(Invalid):
     """The email address is malformed."""
 

@@ -155,7 +155,7 @@ class _OwnColumns(RequestSchema):
     """The columns of an application in a command or a file."""
 
 
-def _own_schema(kind: OwnSchema) -> type[Schema]:
+def own_schema(kind: OwnSchema) -> type[Schema]:
     is_new = kind == "registration"
     required = required_columns(current_frontdesk.tables.account_model) if is_new else ()
     left_out = frozenset({"password", "invitation", *OWNER_FIELDS})
@@ -165,16 +165,16 @@ def _own_schema(kind: OwnSchema) -> type[Schema]:
 
 def own_fields(kind: OwnSchema) -> Mapping[str, fields.Field[Any]]:
     """Return the fields of the columns that an application's schema declares."""
-    declared = schema_instance(_own_schema(kind)).load_fields
+    declared = schema_instance(own_schema(kind)).load_fields
     return {name: field for name, field in declared.items() if name != "email"}
 
 
 def sign_up_fields() -> Mapping[str, fields.Field[Any]]:
-    """Return the same fields as a sign-up requires them."""
-    own = own_fields("registration")
+    """Return the fields that an application's sign-up adds, as a visitor must fill them in."""
     schema = current_frontdesk.schemas.get("registration")
-    declared = schema_instance(schema).load_fields if own else {}
-    return {name: declared[name] for name in own}
+    declared = {} if schema is None else schema_instance(schema).load_fields
+    ours = ("email", "password", "invitation")
+    return {name: field for name, field in declared.items() if name not in ours}
 
 
 def load_own(kind: OwnSchema, given: Values, email: str) -> JsonObject:
@@ -182,5 +182,5 @@ def load_own(kind: OwnSchema, given: Values, email: str) -> JsonObject:
 
     Raises Invalid. The email address is for the schema's checks.
     """
-    loaded: JsonObject = load_body(_own_schema(kind), {**given, "email": email})
+    loaded: JsonObject = load_body(own_schema(kind), {**given, "email": email})
     return {name: value for name, value in loaded.items() if name != "email"}

@@ -9,9 +9,9 @@ from typing_extensions import TypeVar
 from ..core.clock import LEEWAY, Clock
 from ..core.coded_messages import REQUIRED, CodedMessage
 from ..core.context import report_action
-from ..core.db.sqlstates import empty_column, refused_columns
+from ..core.db.sqlstates import empty_column, taken_columns
 from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
-from ..core.errors import Invalid
+from ..core.errors import Conflict, Fault, Invalid
 from ..core.types import AccountModel
 from .actions import (
     ACCOUNT_CREATED,
@@ -23,7 +23,7 @@ from .actions import (
     PASSWORD_REMOVED,
 )
 from .addresses import fold, read_email, read_phone
-from .errors import AccountNotFound, EmailTaken
+from .errors import AccountNotFound, EmailTaken, MissingValue
 from .models import (
     PENDING,
     STATUSES,
@@ -40,6 +40,7 @@ from .rows import AccountRows, to_read
 from .settings import AccountSettings
 
 PAGE = 500
+TAKEN = CodedMessage("Another account has this value.", "taken", expected="account")
 
 # Application code gets its own account class; Frontdesk's code requires only `AccountLike`.
 A = TypeVar("A", default=AccountLike)
@@ -294,6 +295,7 @@ class Accounts(Generic[A]):
             The account.
 
         Raises:
+            Conflict: Another account has the value of a unique column of your model.
             EmailTaken: Another account has the email address.
             Invalid: The role is not one of `AUTH.ROLES`, or a required column has no value.
             InvalidEmail: The email address is malformed.
@@ -318,7 +320,7 @@ class Accounts(Generic[A]):
                 **more,
             )
             session.add(account)
-            self._flush()
+            self.flush()
             note_locked(session, account)
             after = {"role": role, "status": status}
             report_action(session, ACCOUNT_CREATED, account_id=account.id, after=after)
@@ -348,7 +350,7 @@ class Accounts(Generic[A]):
             status: New status, which replaces an earlier suspension.
             phone: New phone number; an empty string removes it.
             suspension: End and reason of a suspension, for the status `suspended`.
-            own: Values of your model's own columns.
+            own: Values of your model's own columns; Conflict names one that another account has.
 
         Returns:
             The account.
@@ -382,7 +384,7 @@ class Accounts(Generic[A]):
                 stored.phone = read_phone(phone) if phone else None
             for name, value in own.items():
                 setattr(stored, name, value)
-            self._flush()
+            self.flush()
             if has_new_email:
                 report_action(session, EMAIL_CHANGE_COMPLETED, stored)
             return account
@@ -400,7 +402,7 @@ class Accounts(Generic[A]):
         email = account.email if email is None else read_email(email)
         is_new = email != account.email
         if is_new or password_hash is not None:
-            # First, because it flushes: the unique index is checked with `_flush`.
+            # First, because it flushes: the unique index is checked with `flush`.
             self._end_tokens(account)
         if is_new:
             account.email = email
@@ -493,18 +495,30 @@ class Accounts(Generic[A]):
         check_password(password, email)
         return self.passwords.hash(password)
 
-    def _flush(self) -> None:
-        """Flush; raise EmailTaken if the unique index rejects the email address, and Invalid for a
-        column of the application that has no value."""
+    def flush(self) -> None:
+        """Flush; raise EmailTaken if the unique index rejects the email address. For a column of
+        the application, raise Invalid if it has no value, and Conflict if another account has the
+        value."""
         try:
             self.session.flush()
         except IntegrityError as error:
             table, _, column = empty_column(error).rpartition(".")
             if table == inspect(self.model).local_table.name:
-                raise Invalid.about(column, REQUIRED) from None
-            if not table and any(name in refused_columns(error) for name in self._email_columns):
+                raise MissingValue.about(column, REQUIRED) from None
+            refused = taken_columns(error)
+            if taken := [each for name, each in self._own_columns() if name in refused]:
+                faults = [Fault.of("", name, TAKEN) for name in taken]
+                raise Conflict(TAKEN, faults=faults) from None
+            if any(name in each for name in self._email_columns for each in refused):
                 raise EmailTaken from None
             raise
+
+    def _own_columns(self) -> Iterator[tuple[str, str]]:
+        """Yield each `table.column` that the application adds, with its attribute."""
+        mapper, ours = inspect(self.model), frontdesk_names(self.model)
+        for each in mapper.column_attrs:
+            if each.key not in ours:
+                yield f"{mapper.local_table.name}.{each.columns[0].name}", each.key
 
 
 def not_a_role(roles: Sequence[str]) -> CodedMessage:

@@ -138,6 +138,7 @@ ROUTES: tuple[Route, ...] = (
         "admin",
         (PAGE, "", "account.managed_account_page"),
         (FORM, "/change", "account.change_managed_account"),
+        (FORM, "/details", "account.change_managed_details"),
         (PAGE, "/suspend", "account_changes.suspend_managed_account_page"),
         (FORM, "/suspend", "account_changes.suspend_managed_account"),
         (FORM, "/recovery", "account.mail_managed_account_password"),

@@ -13,7 +13,7 @@ from ..accounts.service import Accounts
 from ..core.clock import Clock
 from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
-from ..core.db.sqlstates import refused_columns
+from ..core.db.sqlstates import taken_columns
 from ..core.db.transaction import (
     AnySession,
     after_commit,
@@ -321,6 +321,6 @@ class Workspaces:
         try:
             self.session.flush()
         except IntegrityError as error:
-            if "slug" in refused_columns(error):
+            if any("slug" in name for name in taken_columns(error)):
                 raise SlugTaken from None
             raise

@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 from flask_sqlalchemy import SQLAlchemy
 from marshmallow import ValidationError, fields, validate, validates
 from sqlalchemy import select
@@ -20,6 +21,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app import (
     AccountMixin,
+    AccountRead,
     AuthSettings,
     Frontdesk,
     OwnAccountUpdate,
@@ -30,7 +32,8 @@ from app import (
     blueprints,
 )
 from app.accounts.service import Accounts
-from app.core.context import service
+from app.console.first_run.first_root import FirstRoot
+from app.core.context import find_context, service
 from app.testing.client import Api
 from app.testing.kit import Kit
 
@@ -41,6 +44,7 @@ from ..rigs.hosts import HostSettings
 STAFF = "/staff"
 # A bcrypt hash starts with this.
 HASH = "$2b$"
+TAKEN = "Another account has this value. Enter another one."
 
 
 class SignUp(RegistrationCreate):
@@ -66,7 +70,15 @@ class PageSettings(Settings):
     AUTH = AuthSettings(BCRYPT_ROUNDS=4, COOKIE_SESSIONS="alone", REGISTRATION="open")
 
 
+class Card(AccountRead):
+    username = fields.String(metadata={"title": "Name of the reader"})
+    shelf = fields.Integer()
+    greeting = fields.Constant("Hello reader")
+
+
 OWN = Schemas(registration=SignUp, account_update=Update)
+SHOWN = Schemas(account=Card, registration=SignUp, account_update=Update)
+SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
 def host_at(
@@ -144,24 +156,37 @@ def test_admin_api_creates_and_changes_the_declared_columns(app: Flask, frontdes
     api.patch(path, json={"shelf": 5, "username": "root", "password_hash": "x"})
     ada = stored(app, new["email"])
     assert (ada.username, ada.shelf, ada.password_hash.startswith(HASH)) == ("ada", 5, True)
-    # Another account has the name.
-    assert api.post(STAFF, 409, json={**new, "email": "b@example.com", "username": "ada"})
+    taken = {**new, "email": "b@example.com", "username": "ada"}
+    [fault] = api.post(STAFF, 409, json=taken).json["errors"]
+    assert (fault["location"], fault["field"], fault["code"]) == ("json", "username", "taken")
+    assert "ada" not in str(fault)
     schemas = api.get("/openapi.json").json["components"]["schemas"]
     assert schemas["AccountCreate"]["required"] == ["email", "username"]
     assert "shelf" in schemas["AccountEdit"]["properties"]
     assert "invitation" not in schemas["AccountCreate"]["properties"]
 
 
-def test_console_creates_accounts_with_the_declared_columns() -> None:
-    host = host_at("sqlite://", "integer", settings=PageSettings)
+def host_with_console(schemas: Schemas = OWN, url: str = "sqlite://") -> Flask:
+    host = host_at(url, "integer", schemas, PageSettings)
     host.debug = True
+    host.register_blueprint(blueprints.registration)
     host.register_blueprint(blueprints.console, url_prefix="/desk")
+    return host
+
+
+def browser_of(host: Flask, username: str, role: str = "user") -> FlaskClient:
+    """Return a browser that is signed in to a new account."""
+    form = {"email": f"{username}@example.com", "password": PASSWORD}
     with host.app_context():
-        service(Accounts).create("boss@example.com", PASSWORD, role="root", username="boss")
+        service(Accounts).create(form["email"], PASSWORD, role=role, username=username)
     client = host.test_client()
-    same = {"Sec-Fetch-Site": "same-origin"}
-    form = {"email": "boss@example.com", "password": PASSWORD}
-    assert client.post("/desk/sign-in", data=form, headers=same).status_code == 303
+    assert client.post("/desk/sign-in", data=form, headers=SAME_ORIGIN).status_code == 303
+    return client
+
+
+def test_console_creates_accounts_with_the_declared_columns() -> None:
+    host = host_with_console()
+    client, same = browser_of(host, "boss", "root"), SAME_ORIGIN
     page = "/desk/admin/accounts/new"
     assert 'name="username"' in client.get(page).text
     form = {"email": "ada@example.com", "way": "none", "role": "user", "username": "admin"}
@@ -173,22 +198,133 @@ def test_console_creates_accounts_with_the_declared_columns() -> None:
 
 
 def test_sign_up_page_asks_for_the_declared_columns() -> None:
-    host = host_at("sqlite://", "integer", settings=PageSettings)
-    host.debug = True
-    host.register_blueprint(blueprints.registration)
-    host.register_blueprint(blueprints.console, url_prefix="/desk")
-    client = host.test_client()
-    page = client.get("/desk/register").text
-    inputs = dict(re.findall(r'<input[^>]* name="(username|shelf)"([^>]*)>', page))
-    assert "required" in inputs["username"]
-    assert "required" not in inputs["shelf"]
+    host = host_with_console()
+    client, same = host.test_client(), SAME_ORIGIN
+    assert_asks_for_own_columns(client.get("/desk/register").text)
     form = {"email": "ada@example.com", "password": PASSWORD, "username": "admin", "shelf": "3"}
-    same = {"Sec-Fetch-Site": "same-origin"}
     rejected = client.post("/desk/register", data=form, headers=same)
     assert (rejected.status_code, "Reserved." in rejected.text) == (422, True)
     client.post("/desk/register", data={**form, "username": "ada"}, headers=same)
     ada = stored(host, "ada@example.com")
     assert (ada.username, ada.shelf) == ("ada", 3)
+    again = {**form, "email": "eve@example.com", "username": "ada"}
+    taken = host.test_client().post("/desk/register", data=again, headers=same)
+    assert (taken.status_code, fault_of(taken.text, "username")) == (409, TAKEN)
+
+
+def assert_asks_for_own_columns(page: str) -> None:
+    inputs = dict(re.findall(r'<input[^>]* name="(username|shelf)"([^>]*)>', page))
+    assert "required" in inputs["username"]
+    assert 'maxlength="20"' in inputs["username"]
+    assert "required" not in inputs["shelf"]
+    assert 'type="number"' in inputs["shelf"]
+
+
+def fault_of(page: str, name: str) -> str:
+    """Return the error at the input of this name."""
+    found = re.search(rf'name="{name}".*?class="fault"[^>]*>.*?<span>(.*?)</span>', page, re.DOTALL)
+    return found[1] if found else ""
+
+
+def test_sign_up_page_asks_for_a_required_phone_number() -> None:
+    phone = fields.String(required=True)
+    schema = type("WithPhone", (SignUp,), {"phone": phone})
+    host = host_with_console(Schemas(registration=schema))
+    assert 'name="phone"' in host.test_client().get("/desk/register").text
+
+
+def test_page_of_the_first_root_asks_for_the_declared_columns() -> None:
+    host = host_with_console()
+    client, page = host.test_client(), "/desk/first-root"
+    with host.app_context():
+        token = FirstRoot(find_context()).token()
+    assert_asks_for_own_columns(client.get(f"{page}?token={token}").text)
+    form = {"token": token, "email": "boss@example.com", "password": PASSWORD}
+    missing = client.post(page, data=form, headers=SAME_ORIGIN)
+    assert (missing.status_code, fault_of(missing.text, "username")) == (
+        422,
+        "This field is required.",
+    )
+    form |= {"username": "admin", "shelf": "4"}
+    assert "Reserved." in client.post(page, data=form, headers=SAME_ORIGIN).text
+    form["username"] = "boss"
+    assert client.post(page, data=form, headers=SAME_ORIGIN).status_code == 303
+    boss = stored(host, "boss@example.com")
+    assert (boss.username, boss.shelf, boss.role) == ("boss", 4, "root")
+
+
+def test_owner_sees_and_changes_own_columns_on_the_account_page() -> None:
+    host = host_with_console(SHOWN)
+    client, page = browser_of(host, "ada"), "/desk/account"
+    shown = client.get(page).text
+    assert '<dt>Name of the reader</dt><dd dir="auto">ada</dd>' in shown
+    assert 'name="username"' not in shown
+    assert "Hello reader" not in shown
+    assert re.search(r'name="shelf" type="number" value="1" required', shown)
+    rejected = client.post(page, data={"shelf": "0"}, headers=SAME_ORIGIN)
+    assert (rejected.status_code, fault_of(rejected.text, "shelf")) == (
+        422,
+        "The number is out of range.",
+    )
+    sent = {"shelf": "6", "username": "eve"}
+    assert client.post(page, data=sent, headers=SAME_ORIGIN).status_code == 303
+    ada = stored(host, "ada@example.com")
+    assert (ada.shelf, ada.username) == (6, "ada")
+
+
+def test_admins_see_and_change_own_columns_on_the_page_of_an_account() -> None:
+    host = host_with_console(SHOWN)
+    client = browser_of(host, "boss", "root")
+    with host.app_context():
+        ada_id = service(Accounts).create("ada@example.com", None, username="ada").id
+    page = f"/desk/admin/accounts/{ada_id}"
+    shown = client.get(page).text
+    assert '<dt>Name of the reader</dt><dd dir="auto">ada</dd>' in shown
+    assert re.search(r'name="shelf" type="number" value="1" required', shown)
+    rejected = client.post(f"{page}/details", data={"shelf": "0"}, headers=SAME_ORIGIN)
+    assert (rejected.status_code, fault_of(rejected.text, "shelf")) == (
+        422,
+        "The number is out of range.",
+    )
+    changed = client.post(f"{page}/details", data={"shelf": "6"}, headers=SAME_ORIGIN)
+    assert (changed.status_code, stored(host, "ada@example.com").shelf) == (303, 6)
+    # Admins change their own account on the owner's page.
+    own = client.get(f"/desk/admin/accounts/{stored(host, 'boss@example.com').id}").text
+    assert "<dt>Shelf</dt>" in own
+    assert 'name="shelf"' not in own
+
+
+def test_account_pages_without_own_columns_have_no_details_of_them() -> None:
+    host = host_with_console(Schemas(registration=SignUp))
+    client = browser_of(host, "boss", "root")
+    page = client.get(f"/desk/admin/accounts/{stored(host, 'boss@example.com').id}").text
+    assert ("shelf" in page, "<h2>Details" in page) == (False, False)
+
+
+class Renaming(OwnAccountUpdate):
+    username = fields.String()
+
+
+def test_taken_value_names_its_field(url: str) -> None:
+    host = host_with_console(Schemas(registration=SignUp, account_update=Renaming), url)
+    client, form = browser_of(host, "boss", "root"), {"way": "none", "role": "user"}
+    page, form = "/desk/admin/accounts", {**form, "email": "ada@example.com", "username": "boss"}
+    taken = client.post(f"{page}/new", data=form, headers=SAME_ORIGIN)
+    assert (taken.status_code, fault_of(taken.text, "username")) == (409, TAKEN)
+    assert "changed at the same time" not in taken.text
+    form["username"] = "ada"
+    assert client.post(f"{page}/new", data=form, headers=SAME_ORIGIN).status_code == 303
+    one, name = f"{page}/{stored(host, 'ada@example.com').id}/details", {"username": "boss"}
+    taken = client.post(one, data=name, headers=SAME_ORIGIN)
+    assert (taken.status_code, fault_of(taken.text, "username")) == (409, TAKEN)
+    # The owner's page, and the email address is still named as such.
+    taken = browser_of(host, "eve").post("/desk/account", data=name, headers=SAME_ORIGIN)
+    assert (taken.status_code, fault_of(taken.text, "username")) == (409, TAKEN)
+    form |= {"username": "other"}
+    taken = client.post(f"{page}/new", data=form, headers=SAME_ORIGIN)
+    assert (taken.status_code, "email address already exists" in taken.text) == (409, True)
+    with host.app_context():
+        host.extensions["sqlalchemy"].engine.dispose()
 
 
 def test_owner_changes_the_declared_columns(app: Flask, frontdesk: Kit) -> None:

@@ -28,6 +28,7 @@ from ...deletion.service import Deletion
 from ...exports.service import Exports
 from ...profiles.models import Profile
 from ..api_calls import ApiCall, console_form, get_from_api
+from ..form_fields import own_details
 from ..links import Undo, link_to, redirect_to
 from ..pages import render_page
 from ..people import DisplayedPerson, build_person
@@ -56,13 +57,14 @@ def managed_account_page(account_id: AccountKey) -> Response:
     assert account is not None
     related = related_data(account)
     related["events"] = build_entry_rows(related["events"])
-    actor = caller().account
+    actor, is_changeable = caller().account, may_change(details, account_id)
     return render_page(
         "admin/account.html",
         at=AT,
         account=details,
         person=_person(details["email"], related["profile"]),
-        may_change=may_change(details, account_id),
+        may_change=is_changeable,
+        own=own_details(account_id, may_change=is_changeable),
         is_own=actor.id == account_id,
         is_root=actor.role == ROOT,
         roles=_roles(details["role"]),
@@ -138,6 +140,13 @@ def with_ownerless(text: Markup, slugs: Sequence[str]) -> Markup:
 def undo_status(account_id: AccountKey) -> Undo:
     url = link_to(".change_managed_account", account_id=account_id)
     return Undo(url, {"status": service(Accounts).active_status})
+
+
+@console_form(administration_api.update_managed_account, page=managed_account_page)
+def change_managed_details(call_api: ApiCall, account_id: AccountKey) -> Response:
+    """Change the application's columns."""
+    call_api()
+    return redirect_to_account(_("Details saved."), account_id)
 
 
 @console_form(administration_api.recover_account, page=managed_account_page)

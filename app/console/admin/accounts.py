@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from ...accounts.models import DELETING, PENDING
-from ...accounts.schemas import own_fields
+from ...accounts.schemas import own_fields, own_schema
 from ...accounts.search import MAX_CHECKED, MAX_MATCHES
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
@@ -23,10 +23,11 @@ from ...core.errors import Invalid
 from ...core.types import JsonObject
 from ...core.web.paging import Slice
 from ...core.web.replicas import reads_replica
-from ...core.web.request_data import load_body
+from ...core.web.request_data import load_body, schema_instance
 from ...core.web.responses import field_names
-from ..api_calls import ApiCall, console_form, get_from_api
+from ..api_calls import ApiCall, body_of, console_form, get_from_api
 from ..csv_files import csv_lines, download, is_csv_name, release_connection
+from ..form_fields import form_fields
 from ..links import current_path, link_to, redirect, redirect_to
 from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
@@ -154,7 +155,7 @@ def _sort_link(name: str, filters: dict[str, str], sort: str) -> dict[str, str]:
 
 @admins_only
 def new_managed_account_page() -> Response:
-    own = own_fields("registration")
+    own = form_fields(own_fields("registration"))
     return render_page("admin/new_account.html", at=AT, roles=roles(assignable_roles()), own=own)
 
 
@@ -169,11 +170,9 @@ def assignable_roles() -> list[str]:
 def make_managed_account(call_api: ApiCall) -> Response:
     method, form = request.form.get("way", "invite"), request.form
     body: JsonObject = {"email": form.get("email", ""), "invite": method == "invite"}
-    body |= {
-        name: form[name]
-        for name in ("phone", "role", *own_fields("registration"))
-        if form.get(name)
-    }
+    body |= {name: form[name] for name in ("phone", "role") if form.get(name)}
+    own = schema_instance(own_schema("registration"))
+    body |= {name: each for name, each in body_of(own, form).items() if each != ""}
     if method == "password":
         body["password"] = form.get("password", "")
     created = call_api(json=body)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import select
 
@@ -55,8 +56,11 @@ class FirstRoot:
             raise RootExists
         self.context.get(Proofs).by_token(_FIRST_ROOT, _SERVICE.kind, token, _check_subject)
 
-    def make(self, token: str, email: str, password: str | None) -> AccountLike:
-        """Create the account. Of two simultaneous requests with the link, one succeeds."""
+    def make(self, token: str, email: str, password: str | None, **own: Any) -> AccountLike:
+        """Create the account; `own` are the application's columns.
+
+        Of two simultaneous requests with the link, one succeeds.
+        """
         self.check(token)
         accounts = self.context.get(Accounts)
         if password is not None:
@@ -66,7 +70,7 @@ class FirstRoot:
             raise RootExists
         try:
             self.check(token)
-            account: AccountLike = accounts.create(email, password, role=ROOT)
+            account: AccountLike = accounts.create(email, password, role=ROOT, **own)
             return account
         finally:
             keystore.drop(key)

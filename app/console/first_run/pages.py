@@ -3,7 +3,10 @@
 from typing import TypedDict
 
 from flask import Response, request
+from marshmallow import Schema
 
+from ...accounts.own_columns import own_names, with_own_fields
+from ...accounts.schemas import sign_up_fields
 from ...auth.errors import InvalidProof
 from ...auth.proof_names import PASSWORD
 from ...auth.schemas import NewPassword
@@ -17,6 +20,7 @@ from ...core.web.operation import anyone, hidden
 from ...core.web.request_data import takes
 from ...registration.browser import REGISTRATION
 from ..api_calls import console_form
+from ..form_fields import form_fields
 from ..links import redirect_to
 from ..pages import render_page
 from ..texts import _
@@ -34,6 +38,13 @@ class FirstRootForm(RequestSchema):
     password = NewPassword()
 
 
+def first_root_form() -> type[Schema]:
+    """Return the schema with the fields that the application's sign-up asks for."""
+    schema = current_frontdesk.schemas.get("registration")
+    own = frozenset(own_names(schema, FirstRootForm))
+    return with_own_fields(FirstRootForm, schema, frozenset({"invitation"}), own)
+
+
 @anyone
 @hidden
 def first_root_page() -> Response:
@@ -45,12 +56,13 @@ def first_root_page() -> Response:
     except InvalidProof as problem:
         return render_page("first_run/no_root.html", status=problem.status, is_over=False)
     length = current_frontdesk.settings.of(AuthSettings).PASSWORD_MIN_LENGTH
-    return render_page("first_run/first_root.html", token=token, password_length=length)
+    own = form_fields(sign_up_fields())
+    return render_page("first_run/first_root.html", token=token, password_length=length, own=own)
 
 
 @console_form(page=first_root_page)
 @anyone
-@takes(form=FirstRootForm)
+@takes(form=first_root_form)
 def make_first_root(form: FirstRootForm.Input) -> Response:
     account = FirstRoot(find_context()).make(**form)
     service(CookieSessions).prepare_sign_in()

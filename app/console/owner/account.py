@@ -19,6 +19,7 @@ from ...exports.routes import exports_required
 from ...exports.service import Exports
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..cookies import choose_theme, theme
+from ..form_fields import own_details
 from ..links import link_to, previous_path, redirect, redirect_to
 from ..page_globals import moment
 from ..pages import render_fragment, render_page
@@ -42,6 +43,7 @@ def account_page() -> Response:
         "owner/account.html",
         account=account,
         fields=schema_instance(account_update()).load_fields,
+        own=own_details(account_id, may_change=True),
         languages=language_choices(account.get("locale")),
         zones=time_zone_choices(account.get("time_zone")),
         theme=theme(),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 from flask import Response
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema
 
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
@@ -22,6 +22,7 @@ from ...profiles.models import PROPERTIES
 from ...profiles.schemas import form_schema, form_update_schema, to_columns
 from ...profiles.service import Profiles
 from ..api_calls import ApiCall, console_form, get_from_api
+from ..form_fields import FormField, form_fields
 from ..forms import picture_errors
 from ..links import redirect_to
 from ..pages import render_page
@@ -95,17 +96,6 @@ def _as_text(value: object) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-# The input type for each type of field.
-_TYPES: tuple[tuple[type[fields.Field[Any]], str], ...] = (
-    (fields.Date, "date"),
-    (fields.Email, "email"),
-    (fields.URL, "url"),
-    (fields.Boolean, "checkbox"),
-    (fields.Number, "number"),
-    (fields.String, "text"),
-)
-# Longer texts get a text area.
-MAX_ONE_LINE = 500
 # The picture has its own form.
 _SEPARATE_FORMS = frozenset(("avatar",))
 
@@ -142,17 +132,6 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _GROUPED = frozenset(name for _title, names in _GROUPS for name in names)
 
 
-class FormField(NamedTuple):
-    name: str
-    label: str
-    type: str
-    required: bool
-    autocomplete: str | None
-    maxlength: int | None
-    # The allowed values, if they are limited.
-    choices: list[Any]
-
-
 class Group(NamedTuple):
     title: str
     fields: list[FormField]
@@ -170,39 +149,15 @@ def field_groups(schema: Schema) -> list[Group]:
 
 
 def _fields_of(schema: Schema) -> Iterator[FormField]:
-    for attribute, field in schema.load_fields.items():
-        name = field.data_key or attribute
-        known = _KNOWN_FIELDS.get(name)
-        kind = next((typed for base, typed in _TYPES if isinstance(field, base)), "")
-        if not kind or name in _SEPARATE_FORMS:
+    for field in form_fields(schema.load_fields):
+        known = _KNOWN_FIELDS.get(field.name)
+        if not field.type or field.name in _SEPARATE_FORMS:
             continue
-        longest = _max_length(field)
-        if known and known.type:
-            kind = known.type
-        elif kind == "text" and longest and longest > MAX_ONE_LINE:
-            kind = "textarea"
-        yield FormField(
-            name,
-            _(known.label) if known else _field_label(name, field),
-            kind,
-            field.required,
-            (known.autocomplete if known else "") or None,
-            longest,
-            _choices(field),
+        if known is None:
+            yield field
+            continue
+        yield field._replace(
+            label=_(known.label),
+            autocomplete=known.autocomplete or None,
+            type=known.type or field.type,
         )
-
-
-def _field_label(name: str, field: fields.Field[Any]) -> str:
-    """Return the title in the application's schema, otherwise a label made of the name."""
-    title = field.metadata.get("title")
-    return _(str(title)) if title else name.replace("_", " ").capitalize()
-
-
-def _max_length(field: fields.Field[Any]) -> int | None:
-    bounds = (each.max for each in field.validators if isinstance(each, validate.Length))
-    return next((most for most in bounds if most), None)
-
-
-def _choices(field: fields.Field[Any]) -> list[Any]:
-    allowed = (each.choices for each in field.validators if isinstance(each, validate.OneOf))
-    return list(next(allowed, ()))

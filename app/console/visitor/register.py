@@ -12,6 +12,7 @@ from ...registration import routes as registration_api
 from ...registration.verification import Verification
 from ...workspaces.invitations.received import ReceivedInvitations
 from ..api_calls import ApiCall, console_form, report
+from ..form_fields import form_fields
 from ..links import link_to, next_path, redirect, set_notice
 from ..pages import is_signed_in, render_page
 from ..texts import _
@@ -46,7 +47,7 @@ def register_page() -> Response:
         mode=auth.REGISTRATION,
         domains=auth.REGISTRATION_DOMAINS,
         password_length=auth.PASSWORD_MIN_LENGTH,
-        own=sign_up_fields(),
+        own=form_fields(sign_up_fields()),
         provider=provider_name() if auth.ALLOW_IDP_OAUTH_SIGNUP else "",
         next=next_page,
         invitation=token,

@@ -1,5 +1,6 @@
 """PostgreSQL's error codes that have a meaning for the service."""
 
+import re
 from typing import Any
 
 # A write to a standby or in a read-only transaction.
@@ -11,7 +12,9 @@ _PREPARED = ("26000", "42P05", "08P01")
 # A table, a column, a type or a function is missing.
 _OUTDATED = ("42P01", "42703", "42704", "42883")
 _EMPTY = "23502"
+_TAKEN = "23505"
 _SQLITE_EMPTY = "NOT NULL constraint failed: "
+_SQLITE_TAKEN = "UNIQUE constraint failed: "
 # The driver's names of statements; a statement of another name is the application's own.
 _DRIVER_NAME = '"_pg3_'
 
@@ -46,7 +49,10 @@ def empty_column(error: Any) -> str:
     return text.removeprefix(_SQLITE_EMPTY) if text.startswith(_SQLITE_EMPTY) else ""
 
 
-def refused_columns(error: Any) -> str:
-    """Return the text of a violated unique constraint that names the constraint or its columns."""
-    details = getattr(getattr(error.orig, "diag", None), "message_detail", None) or ""
-    return f"{error.orig} {details.partition('=(')[0]}"
+def taken_columns(error: Any) -> list[str]:
+    """Return each `table.column` of a violated unique constraint. Of an index with functions,
+    SQLite names only the index, and PostgreSQL the functions like columns."""
+    if sqlstate(error) == _TAKEN:
+        key = (error.orig.diag.message_detail or "").partition("=(")[0].partition("(")[2]
+        return [f"{error.orig.diag.table_name}.{name}" for name in re.findall(r"\w+", key)]
+    return re.findall(r"[\w.]+", str(error.orig).partition(_SQLITE_TAKEN)[2])

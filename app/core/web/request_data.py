@@ -17,7 +17,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from ..coded_messages import CodedMessage
-from ..errors import BadRequest, Fault, Invalid, TooLarge, UnsupportedMediaType
+from ..errors import BadRequest, Conflict, Fault, Invalid, TooLarge, UnsupportedMediaType
 from ..types import JsonObject, Values
 from .faults import prepare_schema, read_faults
 from .operation import Params, Result, SchemaSource, ViewDecorator, operation, synchronous
@@ -84,7 +84,7 @@ def takes(*, max_body: int = MAX_BODY, **locations: SchemaSource) -> ViewDecorat
                 raise Invalid(faults=faults)
             try:
                 return run(*args, **kwargs)
-            except Invalid as problem:
+            except (Conflict, Invalid) as problem:
                 problem.faults = [
                     _add_location(fault, locations, kwargs) for fault in problem.faults
                 ]

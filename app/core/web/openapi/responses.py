@@ -145,7 +145,7 @@ class ProblemRead(Schema):
     )
     errors = fields.List(
         fields.Nested(FaultRead),
-        metadata={"description": "All invalid values; only in a response with the status 422."},
+        metadata={"description": "All invalid values; with 409, those that another account has."},
     )
 
 
