@@ -5,6 +5,7 @@ from ..core.context import Context, DoctorChecks, WhenServing
 from ..core.data_export import DataExporter
 from ..core.errors import SetupError
 from ..core.web.operation import PathVariable, RouteCheck, find_unknown_roles
+from ..delivery.mail.templates import PasswordUse
 from .actions import DELETED
 from .breaches import Breaches
 from .details import Details
@@ -31,6 +32,7 @@ def assemble(context: Context) -> None:
     context.contribute(
         DataExporter(export_notes),
         DoctorChecks(f"{__package__}.doctor"),
+        PasswordUse(context.settings.of(AccountSettings).PASSWORDS == "on"),
         PathVariable("account_id", "ID of the account."),
         RouteCheck(partial(_check_roles, context)),
         WhenServing(partial(_check_roles, context)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,12 +13,16 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
+from app.auth.mfa.notices import FactorNotices
 from app.auth.schemas import _KnownPassword, _Password
 from app.auth.sign_in.password import Login
 from app.core.config.environment import SettingsError
-from app.core.context import service
+from app.core.context import current_frontdesk, service
 from app.core.errors import FeatureOff
+from app.core.process.folders import templates_folder
 from app.core.web.operation import find_operation, schema_class
+from app.delivery.mail.previews import Previews
+from app.delivery.mail.templates import Templates
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
@@ -109,7 +114,10 @@ def test_no_route_accepts_a_password(app: Flask, ada: Person, mails: MailOutbox)
         sent = {"data": {"username": ADA, **body}} if path == "/login" else {"json": body}
         url = path.replace("<account_id:account_id>", str(ada.id))
         if (method, path) in OFF:
-            assert visitor.send(method, url, 404, **sent).json["code"] == "feature_off"
+            # The same for what no schema would load.
+            malformed: list[dict[str, Any]] = [{}, {"data": b"{", "content_type": "text/plain"}]
+            for each in (sent, *malformed):
+                assert visitor.send(method, url, 404, **each).json["code"] == "feature_off", path
             seen["off"].add((method, path))
             continue
         faults = root.send(method, url, 422, **sent).json["errors"]
@@ -117,6 +125,34 @@ def test_no_route_accepts_a_password(app: Flask, ada: Person, mails: MailOutbox)
         assert [codes[name] for name in names] == ["unknown_field"] * len(names), path
         seen["rejected"].add((method, path))
     assert seen == {"off": OFF, "rejected": REJECTED}
+
+
+# Emails that only requests about a password send, which respond 404.
+ABOUT_PASSWORDS = {"account_made", "no_account", "password_changed", "reset_password"}
+
+
+def test_no_email_mentions_a_password(app: Flask, make_app: MakeApp) -> None:
+    def mentions(app: Flask, name: str) -> list[str]:
+        with app.test_request_context():
+            previews = Previews(service(Templates), current_frontdesk.settings.core)
+            email = previews.email(name, ADA)
+        text = f"{email.subject}\n{email.text}\n{email.html}".lower()
+        return re.findall("password|reset (?:it|your)", text.replace("password manager", ""))
+
+    names = {path.stem for path in templates_folder().glob("*.html")}
+    assert names > ABOUT_PASSWORDS
+    found = {name: mentions(app, name) for name in names - ABOUT_PASSWORDS}
+    assert {name: words for name, words in found.items() if words} == {}
+    assert mentions(make_app(**ON), "factor_added") != []
+
+
+def test_subject_of_guessed_codes_mentions_no_password(
+    make_app: MakeApp, mails: MailOutbox
+) -> None:
+    app = make_app(**ON, AUTH__PASSWORDS="off", AUTH__MFA="optional")
+    with app.app_context():
+        service(FactorNotices).factor_guessed(ADA)
+    assert mails.last(ADA).subject.endswith(": someone tried to sign in to your account")
 
 
 def test_log_names_the_setting(app: Flask, caplog: pytest.LogCaptureFixture) -> None:

@@ -55,6 +55,8 @@ class FactorNotices:
     def factor_guessed(self, email_to: str) -> None:
         """Send at once: the rejected sign-in rolls its transaction back."""
         what = mark("someone may know your password")
+        if not self.templates.has_passwords:
+            what = mark("someone tried to sign in to your account")
         self.owner_mail.notify(self._email("factor_guessed", email_to, what))
 
     def _send(self, email: Email) -> None:

@@ -14,7 +14,7 @@ from .brand import BrandSettings
 from .mailer import open_mailer
 from .one_off import BackgroundMail, OneOffMail
 from .settings import MailSettings
-from .templates import Templates
+from .templates import PasswordUse, Templates
 
 if TYPE_CHECKING:
     from flask_mail import Mail
@@ -30,7 +30,8 @@ def assemble(context: Context) -> None:
     context.contribute(DoctorChecks(f"{__package__.rpartition('.')[0]}.doctor"))
     context.add(mailer, Mailer)
     core, brand = context.settings.core, context.settings.of(BrandSettings)
-    context.add(Templates(context.app, core, brand, partial(_find_locale, context)))
+    find_locale, password_use = partial(_find_locale, context), context.contributions(PasswordUse)
+    context.add(Templates(context.app, core, brand, find_locale, password_use))
     context.add(one_off_mail, OneOffMail)
     context.app.extensions.setdefault("mail", _flask_mail(context, mailer))
 

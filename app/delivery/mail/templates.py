@@ -1,7 +1,8 @@
 """Finds an email's template, the application's before Frontdesk's, and renders the email."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from flask import Flask, render_template
 from jinja2 import (
@@ -39,6 +40,12 @@ LAYOUT = "frontdesk/mail.html"
 DOMAIN = "emails"
 
 
+class PasswordUse(NamedTuple):
+    """Whether accounts can have passwords, so that emails may mention them."""
+
+    is_on: bool
+
+
 class Templates:
     def __init__(
         self,
@@ -46,11 +53,13 @@ class Templates:
         core: CoreSettings,
         brand: BrandSettings,
         find_locale: Callable[[str], str | None] = lambda _email: None,
+        password_use: Sequence[PasswordUse] = (),
     ) -> None:
         """`find_locale`: returns the language of the account with an email address."""
         self.app = app
         self.core = core
         self._find_locale = find_locale
+        self._password_use = password_use
         self._folders = translation_folders(app.root_path)
         self.brand = brand.with_text_color()
         # Jinja caches existing templates but searches for missing ones each time.
@@ -89,6 +98,10 @@ class Templates:
         return select_language(self._languages, [locale, self.core.LANGUAGE])
 
     @property
+    def has_passwords(self) -> bool:
+        return all(each.is_on for each in self._password_use)
+
+    @property
     def _languages(self) -> frozenset[str]:
         return available_languages(DOMAIN, self._folders)
 
@@ -96,9 +109,14 @@ class Templates:
         return Translator(language, load_catalog(DOMAIN, language, self._folders), is_html)
 
     def texts(self, language: str, *, is_html: bool) -> dict[str, object]:
-        """Return the functions that translate the texts of a template."""
+        """Return what every template gets: the functions that translate its texts, and whether
+        accounts can have passwords."""
         translate = self.translator(language, is_html)
-        return {"translate": translate, "translate_n": translate.plural}
+        return {
+            "translate": translate,
+            "translate_n": translate.plural,
+            "has_passwords": self.has_passwords,
+        }
 
     def email(
         self, to: str, subject: str, name: str, language: str = ENGLISH, /, **context: object
