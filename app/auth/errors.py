@@ -1,7 +1,8 @@
+import logging
 from collections.abc import Mapping
 from typing import ClassVar
 
-from ..accounts.errors import TooManyHashes
+from ..accounts.errors import MissingValue, TooManyHashes
 from ..core.errors import (
     REJECTED,
     REVOKED,
@@ -13,6 +14,8 @@ from ..core.errors import (
     Unauthorized,
 )
 from ..core.types import JsonObject, Values
+
+log = logging.getLogger(__name__)
 
 # The `acr` value of a sign-in with a second factor (OpenID Connect).
 WITH_A_FACTOR = "mfa"
@@ -360,6 +363,27 @@ class NoAccountCreated(Problem):
     )
     fix = "Developers register a listener for the event `idp-account-create`."
     security_event = "sign_in"
+
+
+class SignUpNeeded(Forbidden):
+    """The application requires a value in new accounts that this sign-in does not ask for."""
+
+    code = "sign_up_needed"
+    detail = "This sign-in method cannot create an account"
+    title = "The account must be created in another way"
+    cause = (
+        "A required column of the application's accounts has no value. The log names the column."
+    )
+    fix = "Register, or ask an administrator for an account. Developers set the column."
+    security_event = "sign_in"
+
+    def __init__(self, missing: MissingValue) -> None:
+        super().__init__()
+        log.error(
+            "A sign-up failed: the account model requires a value in the column %s. Set it in a"
+            " listener of `idp-account-create`, or give the column a default.",
+            ", ".join(fault.field for fault in missing.faults),
+        )
 
 
 class ProviderUnavailable(BadGateway):

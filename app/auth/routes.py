@@ -1,10 +1,15 @@
+from functools import wraps
+from typing import NoReturn
+
 from flask import session
+from flask.blueprints import BlueprintSetupState
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
 
 from ..accounts.errors import AccountNotFound, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
-from ..core.context import current_frontdesk, service
+from ..accounts.passwords import passwords_off
+from ..core.context import EXTENSION, current_frontdesk, service
 from ..core.errors import FeatureOff
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject
@@ -32,6 +37,7 @@ from .errors import (
     ProviderUnavailable,
     SignInRefused,
     SignUpClosed,
+    SignUpNeeded,
     TooManyAttempts,
     UnknownSignIn,
 )
@@ -51,6 +57,7 @@ from .schemas import (
     login_form,
     login_read,
 )
+from .settings import AuthSettings
 from .sign_in.link import SignInLinks
 from .sign_in.options import sign_in_options
 from .sign_in.password import Login
@@ -91,6 +98,20 @@ def login_by_link(json: MailedToken.Input) -> JsonObject:
     Requires the token of a link that `flask accounts sign-in-link` printed.
     """
     return response_payload(service(SignInLinks).sign_in(json["token"], sign_in_options()))
+
+
+@blueprint.record
+def _reject_passwords(state: BlueprintSetupState) -> None:
+    """With AUTH.PASSWORDS off, respond 404 to every form, as the other routes do. A decorator of
+    the route would make each sign-in longer."""
+    if state.app.extensions[EXTENSION].settings.of(AuthSettings).PASSWORDS == "off":
+        name = f"{state.name_prefix}.{state.name}.{login.__name__}".lstrip(".")
+
+        @wraps(login)
+        def reject() -> NoReturn:
+            raise passwords_off()
+
+        state.app.view_functions[name] = reject
 
 
 @blueprint.delete("/logout")
@@ -179,7 +200,8 @@ def idp_login(query: IdpLogin.Input) -> Response:
 @raises_sign_in_problems
 @example(json=examples.CALLBACK, answer=examples.SIGNED_IN)
 @raises(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother)
-@raises(AccountDeleting, SignUpClosed, InactiveAccount, NoAccountCreated, ProviderUnavailable)
+@raises(AccountDeleting, SignUpClosed, SignUpNeeded, InactiveAccount, NoAccountCreated)
+@raises(ProviderUnavailable)
 @takes(json=idp_callback_read)
 @answers(200, login_read)
 def idp_callback(json: IdpCallback.Input) -> JsonObject:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
 from marshmallow import Schema, fields
+from sqlalchemy.orm import Mapped, mapped_column
 
-from app import Schemas
+from app import AccountMixin, Schemas
 from app.accounts.service import Accounts
 from app.auth.actions import ACCOUNT_CREATE
 from app.auth.idp.oidc import MAX_CALLS
@@ -100,6 +102,12 @@ def test_concurrent_callbacks_create_one_account(new_user: Visitor) -> None:
     assert emails(new_user.api.app) == ["zoe@example.com"]
 
 
+def reader_model(db: SQLAlchemy) -> Any:
+    """Return an account model with a required column of its own."""
+    members = {"username": mapped_column(unique=True), "__annotations__": {"username": Mapped[str]}}
+    return type("Reader", (AccountMixin, db.Model), members)
+
+
 class TestListener:
     """The application's listener creates the account."""
 
@@ -155,6 +163,32 @@ class TestListener:
         host = make_idp_host(on_sign_up=lambda person, options: None)
         assert Visitor(Api(host)).sign_in("zoe", 500).json["code"] == "no_account_created"
         assert "its listener created no account" in caplog.text
+
+    @pytest.mark.parametrize("adds_a_row", [False, True])
+    def test_required_column_without_a_value_is_named_in_the_log(
+        self, make_idp_host: MakeApp, caplog: pytest.LogCaptureFixture, adds_a_row: bool
+    ) -> None:
+        def create(person: IdpUserInfo, options: dict[str, Any]) -> None:
+            name = person.claims["sub"] if is_complete else None
+            if adds_a_row:
+                model = service(Accounts).model
+                options["session"].add(model(email=person.email, username=name))
+            else:
+                service(Accounts).create(person.email, None, username=name)
+
+        is_complete = False
+        host = make_idp_host(on_sign_up=create, model=reader_model, url="sqlite://")
+        with host.app_context():
+            host.extensions["sqlalchemy"].create_all()
+        answer = Visitor(Api(host)).sign_in("zoe", 403)
+        assert answer.json["code"] == "sign_up_needed"
+        assert "errors" not in answer.json
+        assert "requires a value in the column username" in caplog.text
+        assert "idp-account-create" in caplog.text
+        assert emails(host) == []
+        is_complete = True
+        Visitor(Api(host)).sign_in("zoe")
+        assert emails(host) == ["zoe@example.com"]
 
     def test_listener_that_creates_another_account_is_rolled_back(
         self, make_idp_host: MakeApp

@@ -9,8 +9,9 @@ import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from marshmallow import fields
+from sqlalchemy.orm import Mapped, mapped_column
 
-from app import Frontdesk, RegistrationCreate, Schemas, SetupError, blueprints
+from app import AccountMixin, Frontdesk, RegistrationCreate, Schemas, SetupError, blueprints
 from app.auth.settings import AuthSettings
 from app.testing.client import Api
 from app.testing.kit import Kit
@@ -73,6 +74,25 @@ def test_code_creates_no_account_where_registration_has_required_fields(
     api = Api(app, "/desk")
     api.post("/login/code", 202, json={"email": NEW})
     frontdesk.mails.assert_sent(NEW, "no account")
+
+
+def test_required_column_without_a_value_is_named_in_the_log(
+    frontdesk_fakes: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
+    db = SQLAlchemy(host)
+    members = {"card": mapped_column(), "__annotations__": {"card": Mapped[str]}}
+    model = type("Reader", (AccountMixin, db.Model), members)
+    Frontdesk().init_app(host, db, settings=Settings(), account_model=model)
+    host.register_blueprint(blueprints.auth, url_prefix="/desk")
+    host.register_blueprint(blueprints.login_codes, url_prefix="/desk")
+    app = with_tables(host)
+    api = Api(app, "/desk")
+    given = proof(Kit(app, frontdesk_fakes), api, NEW)  # type: ignore[arg-type]
+    answer = api.post("/login/code/verify", 403, json=given)
+    assert (answer.json["code"], "errors" in answer.json) == ("sign_up_needed", False)
+    assert "requires a value in the column card" in caplog.text
 
 
 def test_disabled_blueprint_cannot_be_mounted() -> None:

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple, Protocol
 from sqlalchemy.exc import IntegrityError
 
 from ...accounts.addresses import folds_to_ascii, read_email
-from ...accounts.errors import EmailTaken, InvalidEmail
+from ...accounts.errors import InvalidEmail, MissingValue
 from ...accounts.service import Accounts
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, transaction
+from ...core.errors import Conflict
 from ...core.types import Values
 from ...delivery.mail.one_off import OwnerMail
 from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
@@ -27,6 +28,7 @@ from ..errors import (
     InactiveAccount,
     NoAccountCreated,
     SignUpClosed,
+    SignUpNeeded,
     UnknownSignIn,
 )
 from ..mails import Mails
@@ -148,7 +150,9 @@ class IdpSignIn(BasicService):
             raise SignUpClosed
         try:
             self._create(user)
-        except (EmailTaken, IntegrityError):
+        except MissingValue as problem:
+            raise SignUpNeeded(problem) from problem
+        except (Conflict, IntegrityError):
             # A concurrent callback of the same user has created the account.
             if not self._link(user):
                 raise
@@ -171,7 +175,7 @@ class IdpSignIn(BasicService):
         """Create an account in a separate transaction: it must stay if it awaits approval."""
         with transaction(self.session) as session:
             listeners = report_action(session, IDENTITY_REQUESTED, user)
-            session.flush()
+            self.accounts.flush()
             account = self.accounts.find(user.email)
             if account is None:
                 log.error(

@@ -14,7 +14,7 @@ from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from ..blueprint import client_ip_address
 from ..decorators import raises_sign_in_problems
-from ..errors import AccountDeleting, InactiveAccount, InvalidProof, TooManyAttempts
+from ..errors import AccountDeleting, InactiveAccount, InvalidProof, SignUpNeeded, TooManyAttempts
 from ..examples import CODE, EMAIL, SIGNED_IN
 from ..schemas import login_read
 from ..sessions.cookie_sessions import CookieSessions, signs_in_by_cookie
@@ -85,7 +85,7 @@ def ask_for_code(json: AskForCode.Input) -> dict[str, str]:
 @anyone
 @raises_sign_in_problems
 @example(json=PROOF, answer=SIGNED_IN)
-@raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
+@raises(InvalidProof, InactiveAccount, AccountDeleting, SignUpNeeded, KeystoreUnavailable)
 @takes(json=MailedCode)
 @answers(200, login_read)
 def log_in_by_code(json: MailedCode.Input) -> JsonObject:
@@ -101,7 +101,7 @@ def log_in_by_code(json: MailedCode.Input) -> JsonObject:
 @signs_in_by_cookie
 @raises_sign_in_problems
 @example(json=PROOF, answer=COOKIE_SESSION)
-@raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
+@raises(InvalidProof, InactiveAccount, AccountDeleting, SignUpNeeded, KeystoreUnavailable)
 @takes(json=MailedCode)
 @answers(200, cookie_session_read)
 def open_cookie_session_by_code(json: MailedCode.Input) -> JsonObject:

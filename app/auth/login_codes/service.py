@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial
 
 from ...accounts.addresses import folds_to_ascii, read_email
-from ...accounts.errors import EmailTaken, InvalidEmail
+from ...accounts.errors import EmailTaken, InvalidEmail, MissingValue
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.context import Context, report_action
@@ -24,7 +24,7 @@ from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGIN_CODE_REQUESTED
 from ..caller import Caller
-from ..errors import InvalidProof
+from ..errors import InvalidProof, SignUpNeeded
 from ..features import LoginCodeFeature
 from ..limits import Failures, mail_limit
 from ..proof_names import MAILED_CODE
@@ -91,6 +91,8 @@ class LoginByCode:
         """Create the account; the sign-up policy was checked before the code was issued."""
         try:
             return self.accounts.create(email, None, status=self.accounts.active_status)
+        except MissingValue as problem:
+            raise SignUpNeeded(problem) from problem
         except EmailTaken:
             # The address was registered concurrently; the code proves that the user owns it.
             found = self.accounts.find(email)

@@ -95,7 +95,7 @@ def make_idp_host(backend: Any, proxy: Proxy) -> Callable[..., Flask]:
             "IDP_REDIRECT_URI": REDIRECT_URI,
         }
         settings |= {name: given.pop(name) for name in list(given) if name.isupper()}
-        return make_host(backend.database_url, settings, **given)
+        return make_host(given.pop("url", backend.database_url), settings, **given)
 
     return make
 

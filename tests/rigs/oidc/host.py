@@ -26,15 +26,18 @@ def make_host(
     settings: dict[str, Any],
     *,
     on_sign_up: Listener | None = None,
+    model: Callable[[SQLAlchemy], Any] | None = None,
     secret_key: str | None = "the session's own secret",
     **options: Any,
 ) -> Flask:
     app = Flask("host")
     app.config.update(SECRET_KEY=secret_key, SQLALCHEMY_DATABASE_URI=database_url)
-    db = SQLAlchemy(app, model_class=ServiceBase)
+    db = SQLAlchemy(app) if model else SQLAlchemy(app, model_class=ServiceBase)
+    account_model = model(db) if model else Account
     frontdesk = Frontdesk()
     if on_sign_up is not None:
         frontdesk.on("idp-account-create")(on_sign_up)
-    frontdesk.init_app(app, db, settings=HostSettings(**settings), account_model=Account, **options)
+    given = HostSettings(**settings)
+    frontdesk.init_app(app, db, settings=given, account_model=account_model, **options)
     app.register_blueprint(auth, url_prefix="/api/v1")
     return app
