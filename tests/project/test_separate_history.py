@@ -141,6 +141,42 @@ def test_no_migration_is_written_outside_the_application(
     assert package_files(python) == before
 
 
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_merge_keeps_the_histories_separate_and_merges_own_branches(
+    flask: Flask, folder: Path, python: str
+) -> None:
+    before = package_files(python)
+    for words in steps():
+        assert flask(*words).returncode == 0
+    files = sorted((folder / "migrations").rglob("*.py"))
+    for revisions in (["heads"], ["frontdesk@head", "app@head"]):
+        done = flask("db", "merge", *revisions)
+        assert (done.returncode, "flask db upgrade heads" in done.stderr) == (1, True)
+    assert (sorted((folder / "migrations").rglob("*.py")), package_files(python)) == (files, before)
+    # Two developers wrote a migration at the same time.
+    [mine] = (each.stem.partition("_")[0] for each in files if each.stem.endswith("_mine"))
+    for rev in ("one", "two"):
+        done = flask("db", "revision", "--rev-id", rev, "--head", mine, "--splice", "-m", rev)
+        assert done.returncode == 0, done.stderr
+    for words in (["merge", "one", "two"], ["upgrade", "heads"], ["migrate"], ["check"]):
+        done = flask("db", *words)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+    assert package_files(python) == before
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_env_of_an_application_without_frontdesk_says_what_to_do(
+    flask: Flask, folder: Path
+) -> None:
+    for words in steps()[:2]:
+        assert flask(*words).returncode == 0
+    (folder / "after.py").rename(folder / "app.py")
+    done = flask("db", "upgrade", "heads")
+    assert done.returncode == 1
+    assert "has no Frontdesk" in done.stderr
+    assert "flask db init" in done.stderr
+
+
 def test_application_changes_from_its_own_history_to_the_version_location(flask: Flask) -> None:
     for words in (
         ["db", "init"],

@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal
 
+import click
 from flask import current_app
 from sqlalchemy import Connection, False_, True_, column, table, text
 
@@ -35,6 +36,10 @@ def run_migrations() -> None:
 
     Call it in the `env.py` of your migrations, which needs no other code.
 
+    Raises:
+        SetupError: The application has no Frontdesk, or `flask db merge` would merge Frontdesk's
+            history with yours.
+
     Example::
 
         from flask_frontdesk import run_migrations
@@ -46,6 +51,7 @@ def run_migrations() -> None:
 
     # The search has such an index on SQLite.
     warnings.filterwarnings("ignore", "Skipped unsupported reflection of expression-based index")
+    _check_history(context.script)
     migrate: Any = current_app.extensions["migrate"]
     metadata = current_app.extensions["frontdesk"].metadata
     with connect_directly(migrate.db.engine) as connection:
@@ -122,6 +128,27 @@ def _forget_implied(connection: Connection, context: Any, heads: set[str]) -> No
         )
         if implied := below & heads:
             connection.execute(versions.delete().where(versions.c.version_num.in_(implied)))
+
+
+def _check_history(scripts: Any) -> None:
+    """Raise SetupError without Frontdesk, and for `flask db merge` of its history: its branch label
+    would name a migration of the application, which may be written into the installed package."""
+    if "frontdesk" not in current_app.extensions:
+        raise SetupError(
+            f"The application {current_app.name} has no Frontdesk, but its env.py calls"
+            " run_migrations(): call frontdesk.init_app(app, db) where the application is created,"
+            " or restore the env.py that `flask db init` writes."
+        )
+    command = click.get_current_context(silent=True)
+    if command is None or command.info_name != "merge":
+        return
+    merged = scripts.get_revisions(command.params["revisions"])
+    if others := [each.revision for each in merged if not _is_own(Path(each.path))]:
+        raise SetupError(
+            f"{', '.join(others)} belongs to Frontdesk's history, which stays separate from yours:"
+            " run `flask db upgrade heads`. To merge branches of your own migrations, name them:"
+            " `flask db merge REVISION REVISION`."
+        )
 
 
 def _has_our_history(scripts: Any) -> bool:
