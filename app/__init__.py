@@ -102,6 +102,8 @@ _HOMES = {
     "workspace_roles_required": "workspaces.guards",
 }
 _MODULES = ("blueprints", "testing")
+# Names of Flask-Login, which this package has under other names.
+_RENAMED = {"login_required": "account_required", "current_user": "current_account"}
 __all__ = sorted([*_HOMES, *_MODULES])
 __version__ = "0.1.0"
 
@@ -115,7 +117,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     if name not in _HOMES:
-        raise AttributeError(f"{__name__} has no {name}")
+        hint = f": use {_RENAMED[name]}" if name in _RENAMED else ""
+        raise AttributeError(f"{__name__} has no {name}{hint}")
     # Imported here, because the pytest plugin imports this package in every run of pytest.
     from .core.process.collector import paused_collector
 

@@ -98,8 +98,9 @@ def one_of(roles: Sequence[str]) -> str:
 
 
 def check_named(guard: str, roles: Sequence[object]) -> None:
-    """Reject a decorator without roles: it would take the view for a role."""
-    if not all(isinstance(role, str) for role in roles):
+    """Reject a decorator without roles: without parentheses it would take the view for a role, and
+    with empty ones it would reject every account."""
+    if not roles or not all(isinstance(role, str) for role in roles):
         raise SetupError(f'@{guard} takes the names of roles: @{guard}("admin")')
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import fastapi_user
 import login_user
+import mixin_user
 import pytest
 import security_user
 from flask import Flask
@@ -28,7 +29,10 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(params=[fastapi_user, login_user, security_user], ids=lambda each: each.__name__)
+MODELS = (fastapi_user, login_user, mixin_user, security_user)
+
+
+@pytest.fixture(params=MODELS, ids=lambda each: each.__name__)
 def app(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Flask]:

@@ -136,7 +136,7 @@ def test_stored_role_that_is_not_listed_still_works(app: Flask, frontdesk: Kit) 
     api.patch(f"{STAFF}/{ada.id}", json={"status": "inactive"})
 
 
-def test_required_role_must_be_listed(app: Flask) -> None:
+def test_required_role_must_be_listed(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
     @app.get("/typo")
     @roles_required("acountant")
     def typo() -> str:
@@ -144,6 +144,10 @@ def test_required_role_must_be_listed(app: Flask) -> None:
 
     with app.app_context():
         assert "acountant" in next(iter(check_required_roles())).message
+    # Every request, not only the first one.
+    for _ in range(2):
+        assert app.test_client().get("/books").status_code == 500
+    assert caplog.text.count("A decorator of 'typo' names a role") == 2
     app.testing = True
     with pytest.raises(SetupError, match=r"'typo'.*acountant"):
         app.test_client().get("/books", base_url="http://localhost").close()

@@ -24,6 +24,7 @@ from app import (
     current_account,
     polled,
     roles_required,
+    workspace_roles_required,
 )
 from app.accounts.account import Account
 from app.blueprints import auth
@@ -36,7 +37,8 @@ from ..rigs.hosts import HostSettings, host_with, plain_app
 
 def error_of(mistake: Callable[[], object]) -> str:
     """Return the message of the error that a mistake raises."""
-    with pytest.raises((RuntimeError, TypeError, flask_frontdesk.SettingsError)) as error:
+    mistakes = (AttributeError, RuntimeError, TypeError, flask_frontdesk.SettingsError)
+    with pytest.raises(mistakes) as error:
         mistake()
     sentence = str(error.value)
     assert "\n" not in sentence
@@ -143,6 +145,20 @@ def test_extension_outside_a_request() -> None:
         assert frontdesk.current_account_or_none is None
         sentence = error_of(lambda: frontdesk.current_account.email)
     assert sentence.startswith("Working outside of request context: current_account is what")
+
+
+@pytest.mark.parametrize("decorator", [roles_required, workspace_roles_required])
+def test_role_decorator_with_empty_parentheses(decorator: Callable[[], object]) -> None:
+    sentence = error_of(decorator)
+    assert sentence.endswith(f'takes the names of roles: @{decorator.__name__}("admin")')
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"), [("login_required", "account_required"), ("current_user", "current_account")]
+)
+def test_name_of_flask_login_says_the_name_here(name: str, ours: str) -> None:
+    assert error_of(lambda: getattr(flask_frontdesk, name)).endswith(f"no {name}: use {ours}")
+    assert not hasattr(flask_frontdesk, name)
 
 
 def test_role_decorator_without_roles() -> None:
