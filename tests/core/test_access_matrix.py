@@ -12,10 +12,12 @@ import jwt
 import pytest
 from flask import Flask
 from sqlalchemy import inspect, text
+from werkzeug.routing import Rule
 
 from app.core.context import current_frontdesk
 from app.core.web.operation import Operation, find_operation
 from app.testing.client import Answer
+from scripts import http_api
 
 from ..conftest import SECRET, MakeApp, MakePerson, Person
 from ..profiles.test_profiles import ADA
@@ -52,13 +54,66 @@ def cases(app: Flask) -> Iterator[Case]:
     """Yield every protected route, with ids of Olga's objects."""
     urls = app.url_map.bind("localhost")
     for rule in api_rules(app):
-        found = find_operation(app.view_functions[rule.endpoint])
-        if found is None or not found.bearer or found.guard == "account_optional":
+        if not _is_protected(app, rule):
             continue
+        found = find_operation(app.view_functions[rule.endpoint])
+        assert found is not None
         values = dict.fromkeys(rule.arguments, 1) | {"workspace_slug": "secret"}
         known = {name: values[name] for name in rule.arguments}
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
             yield Case(method, urls.build(rule.endpoint, known, method=method), found)
+
+
+def _is_protected(app: Flask, rule: Rule) -> bool:
+    found = find_operation(app.view_functions[rule.endpoint])
+    return found is not None and found.bearer and found.guard != "account_optional"
+
+
+# Routes without a caller, or with an optional one.
+PUBLIC = {
+    "DELETE /session",
+    "DELETE /tasks/<row_id:task_id>",
+    "GET /<workspace_slug>/profiles/avatars/<name>",
+    "GET /docs",
+    "GET /docs/<name>",
+    "GET /health",
+    "GET /health/ready",
+    "GET /idp/login",
+    "GET /invitation",
+    "GET /openapi.json",
+    "GET /profiles/avatars/<name>",
+    "GET /tasks/",
+    "GET /tasks/<row_id:task_id>",
+    "PATCH /tasks/<row_id:task_id>",
+    "POST /account/email/confirm",
+    "POST /account/email/undo",
+    "POST /account/restore",
+    "POST /authenticators/<row_id:authenticator_id>/confirm",
+    "POST /authenticators/passkey",
+    "POST /authenticators/passkey/options",
+    "POST /authenticators/totp",
+    "POST /email-verification",
+    "POST /email-verification/mail",
+    "POST /idp/callback",
+    "POST /invitation/decline",
+    "POST /login",
+    "POST /login/code",
+    "POST /login/code/verify",
+    "POST /login/link",
+    "POST /login/mfa",
+    "POST /login/passkey",
+    "POST /login/passkey/options",
+    "POST /password-recovery",
+    "POST /registration",
+    "POST /reset-password",
+    "POST /session",
+    "POST /session/code",
+    "POST /session/mfa",
+    "POST /session/passkey",
+    "POST /tasks/",
+    "POST /token",
+    "POST /verify-token",
+}
 
 
 # Features with further routes.
@@ -68,6 +123,12 @@ FEATURES = {
     "AUTH__MFA": "optional",
     "AUTH__MFA_TRUST_DAYS": "30",
     "AUTH__LOGIN_BY_CODE": "on",
+    "AUTH__PASSKEYS": "on",
+    "AUTH__SESSIONS": "on",
+    "AUTH__REGISTRATION": "open",
+    "AUTH__EMAIL_VERIFICATION": "optional",
+    "AUTH__ACCOUNT_DELETION": "on",
+    "AUTH__ACCOUNT_EXPORTS": "on",
 }
 
 
@@ -152,6 +213,23 @@ UNAUTHENTICATED: Tokens = {
     ),
     "a revoked token": sign_out,
 }
+
+
+def test_matrix_has_the_features_of_the_documented_api() -> None:
+    assert FEATURES.keys() == {f"AUTH__{name}" for name in http_api._AUTH}
+
+
+def test_routes_without_a_caller_are_known(app: Flask) -> None:
+    """A new route that is outside of the matrix needs an entry here and tests of its own."""
+    public = {
+        f"{method} {rule.rule.removeprefix('/api/v1')}"
+        for rule in api_rules(app)
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if not _is_protected(app, rule)
+    }
+    assert sorted(public - PUBLIC) == []
+    if "POST /login/passkey" in public:
+        assert sorted(PUBLIC - public) == []
 
 
 @for_each("caller", UNAUTHENTICATED)
