@@ -19,7 +19,7 @@ import pytest
 
 from ..rigs.backends import free_port, redis_server
 from ..rigs.follow import FACTORY, edited
-from ..rigs.guides import DOCS, Fence, in_order, page, page_names, script
+from ..rigs.guides import DOCS, WHOLE, Fence, in_order, page, page_names, script, tabs
 from ..rigs.installed import run
 from ..rigs.servers import ROOT, bare_environment
 from .test_examples import commands_path
@@ -81,9 +81,9 @@ def identity_provider() -> Iterator[str]:
     server.shutdown()
 
 
-def steps(text: str, replaced: dict[str, str]) -> list[Fence]:
+def steps(name: str, text: str, replaced: dict[str, str]) -> list[Fence]:
     found = []
-    for fence in in_order(text, "application"):
+    for fence in in_order(text, "application", name in WHOLE):
         code = fence.code
         for here, there in replaced.items():
             code = code.replace(here, there)
@@ -111,7 +111,7 @@ def followed(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             texts[mistake] = (name, broken)
         guides = []
         for title, (name, text) in texts.items():
-            shown = steps(text, replaced)
+            shown = steps(name, text, replaced)
             guides.append(
                 {
                     "name": title,
@@ -119,6 +119,7 @@ def followed(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                     "script": script(shown),
                     "edits": [step.code for step in shown],
                     "without": MOUNTED_IN_TUTORIAL.get(name, ""),
+                    "debug": "in debug mode" in "".join(tabs(text, "application")),
                 }
             )
         base = {
@@ -178,7 +179,7 @@ trap 'kill "$SERVER"' EXIT
 def test_guide_works_in_a_shell_with_the_real_commands(python: str, tmp_path: Path) -> None:
     folder = shutil.copytree(ROOT / "examples" / "saas", tmp_path / "pinboard-app")
     port = free_port()
-    shown = steps(page("sessions"), {"127.0.0.1:5000": f"127.0.0.1:{port}"})
+    shown = steps("sessions", page("sessions"), {"127.0.0.1:5000": f"127.0.0.1:{port}"})
     factory = (folder / FACTORY).read_text()
     for number, step in enumerate(shown):
         if step.language == "python":

@@ -183,12 +183,9 @@ class Reader:
             stream.write(json.dumps(programs[name](words, stdin)) + "\n")
 
     def serve(self, environ: Any, start_response: Any) -> Any:
-        """Respond as the application, which is loaded anew after a change, in debug mode."""
+        """Respond as the application, which an edit or a new variable has restarted."""
         if self.served is None:
-            os.environ["FLASK_DEBUG"] = "1"
-            self.forget()
             self.served = importlib.import_module("wsgi").app
-            del os.environ["FLASK_DEBUG"]
         return self.served(environ, start_response)
 
 
@@ -244,6 +241,8 @@ def follow(plan: dict[str, Any], guide: dict[str, Any], extras: Extras) -> dict[
     (commands / "script").write_text(guide["script"])
     environment = {
         **os.environ,
+        # Cookies work without TLS only in debug mode, which the guide then asks for.
+        **({"FLASK_DEBUG": "1"} if guide.get("debug") else {}),
         "PATH": f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "CURL_HOME": str(commands),
     }

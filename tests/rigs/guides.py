@@ -45,10 +45,26 @@ def tabs(text: str, key: str) -> list[str]:
     return [found[2] for found in _TAB.finditer(text) if found[1] == key]
 
 
-def in_order(text: str, key: str) -> Iterator[Fence]:
-    """Return what a reader executes who follows the tabs with this key."""
-    for tab in tabs(text, key):
-        yield from (each for each in fences(tab) if each.language in ("sh", "python"))
+def without_tabs(text: str) -> str:
+    return _TAB.sub("", text)
+
+
+def in_order(text: str, key: str, pages_commands: bool = False) -> Iterator[Fence]:
+    """Return what a reader executes who follows the tabs with this key, and on some pages the
+    commands outside of tabs too."""
+    at = 0
+    for tab in _TAB.finditer(text):
+        if pages_commands:
+            yield from (each for each in fences(text[at : tab.start()]) if each.language == "sh")
+        if tab[1] == key:
+            yield from (each for each in fences(tab[2]) if each.language in ("sh", "python"))
+        at = tab.end()
+    if pages_commands:
+        yield from (each for each in fences(text[at:]) if each.language == "sh")
+
+
+# Pages whose commands outside of tabs work as they stand.
+WHOLE = ("account-self-service", "registration")
 
 
 def script(steps: list[Fence]) -> str:
