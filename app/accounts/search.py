@@ -129,17 +129,17 @@ class AccountFinder:
 def _union(arms: Sequence[Select[Any]]) -> Select[Any]:
     """Select the ids of the arms, at most one more than MAX_MATCHES.
 
-    The limits are outside of the CTEs: within them, the database would read a whole table where it
-    expects more matches than there are.
+    The limit within a CTE is a subquery: with a number, the database would read a whole table where
+    it expects more matches than there are.
     """
+    most = select(sql(str(MAX_MATCHES + 1))).scalar_subquery()
     found: list[Select[Any]] = []
     for number, arm in enumerate(arms):
         # No more arms are read after one with too many ids.
         counts = (select(func.count()).select_from(each.subquery()) for each in found)
         few = arm.where(*(each.scalar_subquery() <= MAX_MATCHES for each in counts))
-        cte = few.cte(f"arm_{number}").prefix_with("MATERIALIZED", dialect="postgresql")
-        limited = select(cte.c[0].label("id")).limit(MAX_MATCHES + 1).subquery()
-        found.append(select(limited.c.id))
+        cte = few.limit(most).cte(f"arm_{number}").prefix_with("MATERIALIZED", dialect="postgresql")
+        found.append(select(cte.c[0].label("id")))
     return select(union(*found).subquery().c.id).limit(MAX_MATCHES + 1)
 
 
