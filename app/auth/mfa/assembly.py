@@ -185,7 +185,7 @@ def encryption_keys(context: Context, auth: AuthSettings) -> Sequence[str]:
     if any(len(key) < SHORTEST_KEY for key in keys):
         raise SettingsError(
             f"AUTH.ENCRYPTION_KEYS has a key of less than {SHORTEST_KEY} characters: create a key"
-            " with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
+            " with `flask frontdesk generate-key`."
         )
     if not keys and not settings.secret_key_is_set:
         log.warning(
