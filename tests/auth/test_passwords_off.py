@@ -275,6 +275,23 @@ def test_sign_in_link_works_once(app: Flask, ada: Person) -> None:
     assert found.data == {"proofs": ["link"]}
 
 
+@only_on("sqlite")
+def test_page_of_a_sign_in_link_says_when_it_is_of_no_use(
+    app: Flask, ada: Person, page: PageClient, clock: SteppingClock
+) -> None:
+    path = link(app)
+    page.open("/sign-in/link")
+    assert "Open this page with the whole link" in page.answer.text
+    page.open(f"{path}x")
+    assert "This link has expired" in page.answer.text
+    page.open(path)
+    assert "It can be used once" in page.answer.text
+    clock.step(minutes=11)
+    page.open(path)
+    assert "Ask the operator for a new one" in page.answer.text
+    assert "/sign-in/link" not in page.answer.text
+
+
 def test_sign_in_link_expires(app: Flask, ada: Person, clock: SteppingClock) -> None:
     token = link(app).partition("token=")[2]
     clock.step(minutes=11)

@@ -5,6 +5,8 @@ from flask import Response, request
 from ...auth import routes as auth_api
 from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions import routes as sessions_api
+from ...auth.sign_in.link import SignInLinks
+from ...core.context import service
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, console_form
 from ..kept_forms import delete_mark, sign_out_note
@@ -13,6 +15,7 @@ from ..pages import is_signed_in, render_page
 from ..texts import _
 from . import passkeys
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
+from .expired_links import expired_link_page, is_expired
 from .passkeys import sent_credential
 from .provider import provider_name
 
@@ -50,6 +53,8 @@ def sign_in_by_passkey(call_api: ApiCall) -> Response:
 @hidden
 def sign_in_link_page() -> Response:
     """Show a button: a program that checks links does not use the link up."""
+    if is_expired(lambda token: service(SignInLinks).proofs.find(token, None)):
+        return expired_link_page(_("Ask the operator for a new one, or sign in another way."))
     return render_page("visitor/sign_in_link.html", token=request.values.get("token", ""))
 
 
