@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api cli hooks audit-log records snippets docs screens texts release
+.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api features cli hooks audit-log records snippets docs screens texts release
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ errors: ## Write docs/error-codes.md and the proxies' error responses from the c
 
 api: ## Write docs/http-api/ from the OpenAPI document
 	$(TOOL) scripts.http_api
+
+features: ## Write the table of the paths that settings switch off
+	$(TOOL) scripts.feature_routes
 
 cli: ## Write docs/cli.md from the help of the commands
 	$(TOOL) scripts.cli

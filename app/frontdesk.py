@@ -110,6 +110,7 @@ def _enabled_names(settings: LoadedSettings) -> Collection[str]:
         "mfa": auth.keeps_authenticators,
         "passkeys": auth.takes_passkeys,
         "login_codes": auth.LOGIN_BY_CODE == "on",
+        "exports": auth.ACCOUNT_EXPORTS == "on",
         "tasks": settings.of(TasksSettings).ENABLED,
     }
     return [name for name in _PREFIXES if optional.get(name, True)]

@@ -22,7 +22,8 @@ from .error_codes import section_of
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "http-api"
 
-_AUTH = {
+# All features of sign-in and accounts.
+AUTH_ON = {
     "REGISTRATION": "open",
     "EMAIL_VERIFICATION": "optional",
     "ACCOUNT_DELETION": "on",
@@ -100,7 +101,7 @@ def _service() -> Flask:
         _env_file=None,
         SECRET_KEY="only for the document: nothing is signed",
         CORE={"DATABASE_URL": "sqlite:///:memory:", "KEYSTORE": "memory"},
-        AUTH=_AUTH,
+        AUTH=AUTH_ON,
     )
     return create_app(settings)
 

@@ -8,6 +8,7 @@ from ..auth.examples import MAILED_TOKEN
 from ..auth.schemas import MailedToken
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
+from ..core.errors import FeatureOff
 from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
@@ -15,22 +16,22 @@ from ..core.web.operation import anyone, example, raises
 from ..core.web.request_data import takes
 from ..core.web.responses import AnswerWith, answers
 from . import schemas
-from .schemas import DeleteAccount, DeletionOff, DeletionRead
+from .schemas import DeleteAccount, DeletionRead
 from .service import Deletion
 
 blueprint = Blueprint("deletion", __name__, needs=Accounts, about="Account deletion and restore")
 
 
-@guard(DeletionOff, bearer=False)
+@guard(FeatureOff, bearer=False)
 def deletion_required() -> None:
-    """Require that owners can delete their accounts, before the request is read."""
+    """Require that owners can delete their accounts, before the caller is authenticated."""
     if current_frontdesk.settings.of(AuthSettings).ACCOUNT_DELETION == "off":
-        raise DeletionOff
+        raise FeatureOff(note={"setting": "AUTH__ACCOUNT_DELETION"})
 
 
 @blueprint.delete("/account")
-@active_account_required
 @deletion_required
+@active_account_required
 @example(json=schemas.WITH_PASSWORD, answer=schemas.GONE, answer_202=schemas.ASKED)
 @raises(*FRESHNESS_PROBLEMS, LastRoot, SoleOwner)
 @takes(json=DeleteAccount)

@@ -3,7 +3,6 @@
 from typing import TypedDict
 
 from ..auth.schemas import password_unless_fresh
-from ..core.errors import Forbidden
 from ..core.web.fields import Message, RequestSchema, Timestamp, response_field
 
 
@@ -22,15 +21,6 @@ class DeletionRead(Message):
     deletes_at = response_field(
         Timestamp, "When the account is deleted; until then it can be restored."
     )
-
-
-class DeletionOff(Forbidden):
-    code = "account_deletion_off"
-    detail = "Accounts cannot be deleted by their owners here"
-    title = "Account deletion is switched off"
-    cause = "Accounts cannot be deleted by their owners: `AUTH__ACCOUNT_DELETION` is off."
-    fix = "Ask an administrator to delete the account."
-    security_event = ""
 
 
 WITH_PASSWORD = {"password": "correct horse"}

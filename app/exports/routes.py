@@ -9,6 +9,7 @@ from ..auth.errors import FRESHNESS_PROBLEMS
 from ..auth.settings import AuthSettings
 from ..auth.step_up.service import Freshness
 from ..core.context import current_frontdesk, service
+from ..core.errors import FeatureOff
 from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example, raises
@@ -22,16 +23,16 @@ from .service import Exports
 blueprint = Blueprint("exports", __name__, needs=Accounts, about="Data exports")
 
 
-@guard(schemas.ExportsOff, bearer=False)
+@guard(FeatureOff, bearer=False)
 def exports_required() -> None:
-    """Require that data exports are enabled, before the request is read."""
+    """Require that data exports are enabled, before the caller is authenticated."""
     if current_frontdesk.settings.of(AuthSettings).ACCOUNT_EXPORTS == "off":
-        raise schemas.ExportsOff
+        raise FeatureOff(note={"setting": "AUTH__ACCOUNT_EXPORTS"})
 
 
 @blueprint.post("/account/exports")
-@active_account_required
 @exports_required
+@active_account_required
 @example(json=schemas.ASKED, answer=schemas.PENDING)
 @raises(*FRESHNESS_PROBLEMS, schemas.TooManyExports)
 @takes(json=schemas.ExportCreate)
@@ -43,8 +44,8 @@ def create_export(json: schemas.ExportCreate.Input) -> JsonObject:
 
 
 @blueprint.get("/account/exports/<row_id:export_id>")
-@active_account_required
 @exports_required
+@active_account_required
 @example(answer=schemas.READY)
 @raises(schemas.ExportNotFound)
 @answers(200, schemas.ExportRead)
@@ -54,8 +55,8 @@ def get_export(export_id: int) -> AccountExport:
 
 
 @blueprint.get("/account/exports/<row_id:export_id>/file")
-@active_account_required
 @exports_required
+@active_account_required
 @raises(schemas.ExportNotFound, schemas.ExportNotReady)
 @answers(200, None, media=("application/zip",))
 def get_export_file(export_id: int) -> Response:

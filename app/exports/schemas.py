@@ -5,7 +5,7 @@ from typing import TypedDict
 from marshmallow import Schema, fields
 
 from ..auth.schemas import password_unless_fresh
-from ..core.errors import Conflict, Forbidden, NotFound, TooManyRequests
+from ..core.errors import Conflict, NotFound, TooManyRequests
 from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Timestamp, response_field
 from .models import STATES
 
@@ -27,18 +27,6 @@ class ExportRead(Schema):
     )
     created_at = response_field(Timestamp, "When the data export was created.")
     expires_at = response_field(Timestamp, "When the data export is deleted.", allow_none=True)
-
-
-class ExportsOff(Forbidden):
-    code = "exports_off"
-    detail = "Data exports are switched off"
-    title = "Data exports are switched off"
-    cause = "`AUTH__ACCOUNT_EXPORTS` is off."
-    fix = (
-        "Ask the operator for a copy of the account's data. Operators enable data exports with"
-        " `AUTH__ACCOUNT_EXPORTS=on`."
-    )
-    security_event = ""
 
 
 class ExportNotFound(NotFound):

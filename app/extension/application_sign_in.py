@@ -104,7 +104,9 @@ def dump(schema: type[Schema], outcome: SignInResult | Challenge, **more: object
 
 def require_mfa() -> None:
     if find_context().settings.of(AuthSettings).MFA == "off":
-        raise SetupError("Multi-factor authentication is off in this application: set AUTH.MFA.")
+        raise SetupError(
+            "MFA is off in this application: set AUTH.MFA to `optional` or `required`."
+        )
 
 
 def _only_one(given: Values) -> tuple[str, Any]:
@@ -135,7 +137,9 @@ def _cookie_sessions() -> CookieSessions:
 
     context = find_context()
     if context.settings.of(AuthSettings).COOKIE_SESSIONS != "on":
-        raise SetupError("This application has no cookie sessions: AUTH.COOKIE_SESSIONS is off.")
+        raise SetupError(
+            "The application has no cookie sessions: set AUTH.COOKIE_SESSIONS to `on`."
+        )
     return context.get(CookieSessions)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,9 +27,11 @@ from ..core.extras import missing_extra
 from ..core.hooks import Hooks
 from ..core.keystore import Keystore, open_keystore
 from ..core.security_log import RejectionLog
+from ..core.web.request_hooks import DisabledRoutes
 from ..delivery.start import has_own_engine, start_with_first_request
 from .actions import REJECTIONS
 from .checks import check_proxies
+from .disabled_routes import find_disabling_setting
 from .sources import application_settings, service_settings
 from .tables import WORK_TABLES, add_tables
 
@@ -103,6 +106,9 @@ def assemble(context: Context) -> None:
             context.assemble_feature_of(f"{ROOT}.{feature.package}")
     if context.tables.account_model is not None:
         start_with_first_request(context, WORK_TABLES)
+    if context.owns_application:
+        find_setting = partial(find_disabling_setting, context.settings)
+        context.contribute(DisabledRoutes(find_setting))
     context.build()
     add_tables(context)
 

@@ -80,5 +80,5 @@ class CallerSessions:
 
 def _sessions() -> SessionManagement:
     if not current_frontdesk.provides(SessionManagement):
-        raise SetupError("This application stores no sessions: set AUTH.SESSIONS to on.")
+        raise SetupError("This application stores no sessions: set AUTH.SESSIONS to `on`.")
     return service(SessionManagement)

@@ -283,9 +283,9 @@ def test_disabled_feature_is_named_in_the_error(clock: SteppingClock) -> None:
         ):
             with pytest.raises(SetupError, match=r"set AUTH\.MFA"):
                 call()
-        with pytest.raises(SetupError, match=r"set AUTH\.SESSIONS to on"):
+        with pytest.raises(SetupError, match=r"set AUTH\.SESSIONS to `on`"):
             frontdesk.sessions.list()
-        with pytest.raises(SetupError, match=r"AUTH\.COOKIE_SESSIONS is off"):
+        with pytest.raises(SetupError, match=r"set AUTH\.COOKIE_SESSIONS to `on`"):
             frontdesk.sign_in(frontdesk.accounts.get(calls.ada.email), by_cookie=True)
 
 

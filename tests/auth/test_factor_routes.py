@@ -178,4 +178,4 @@ def test_passkeys_without_mfa_only_list_authenticators(
         ("GET", "/recovery-codes", None),
         ("GET", "/trusted-devices", None),
     ):
-        assert here.send(method, path, 403, json=body).json["code"] == "mfa_off"
+        assert here.send(method, path, 404, json=body).json["code"] == "feature_off"

@@ -87,5 +87,7 @@ def test_disabled_mfa_blueprint_cannot_be_mounted() -> None:
     db = SQLAlchemy(host)
     model = account_model(db, "integer")
     Frontdesk().init_app(host, db, settings=HostSettings(), account_model=model)
-    with pytest.raises(SetupError, match="'mfa' cannot be mounted"):
+    with pytest.raises(
+        SetupError, match=r"'mfa' cannot be mounted: set AUTH\.MFA to `optional` or"
+    ):
         host.register_blueprint(blueprints.mfa)

@@ -101,5 +101,5 @@ def test_disabled_blueprint_cannot_be_mounted() -> None:
     db = SQLAlchemy(host)
     model = account_model(db, "integer")
     Frontdesk().init_app(host, db, settings=HostSettings(), account_model=model)
-    with pytest.raises(SetupError, match=r"switch AUTH\.LOGIN_BY_CODE on"):
+    with pytest.raises(SetupError, match=r"set AUTH\.LOGIN_BY_CODE to `on`"):
         host.register_blueprint(blueprints.login_codes)

@@ -161,8 +161,8 @@ def test_passkey_that_is_no_mfa_method_cannot_be_enrolled_at_sign_in(
     app = make_app(**settings)
     ada, api = person("ada", into=app), Api(app)
     token = log_in(api, ADA, ada.password, 403).json["mfa_token"]
-    refused = api.post("/authenticators/passkey/options", 403, json={"mfa_token": token})
-    assert refused.json["code"] == "mfa_off"
+    refused = api.post("/authenticators/passkey/options", 404, json={"mfa_token": token})
+    assert refused.json["code"] == "feature_off"
     assert stored(app) == []
 
 

@@ -216,7 +216,7 @@ UNAUTHENTICATED: Tokens = {
 
 
 def test_matrix_has_the_features_of_the_documented_api() -> None:
-    assert FEATURES.keys() == {f"AUTH__{name}" for name in http_api._AUTH}
+    assert FEATURES.keys() == {f"AUTH__{name}" for name in http_api.AUTH_ON}
 
 
 def test_routes_without_a_caller_are_known(app: Flask) -> None:

@@ -52,6 +52,11 @@ pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(AUTH__ACCOUNT_EXPORTS="on")
+
+
+@pytest.fixture
 def document(api: Api) -> dict[str, Any]:
     found: dict[str, Any] = api.get("/openapi.json").json
     return found

@@ -57,8 +57,9 @@ def test_every_protected_route_documents_the_token(app: Flask) -> None:
     assert wrong == []
 
 
-def test_protected_routes_reject_requests_without_a_token(app: Flask) -> None:
+def test_protected_routes_reject_requests_without_a_token(make_app: MakeApp) -> None:
     """Sends a request to each route that is declared as protected."""
+    app = make_app(AUTH__ACCOUNT_DELETION="on", AUTH__ACCOUNT_EXPORTS="on")
     client = app.test_client()
     requests = 0
     for rule in api_rules(app):

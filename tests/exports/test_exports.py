@@ -50,11 +50,11 @@ def stored(folder: Path) -> list[Path]:
 def test_disabled_setting_rejects_exports(make_app: MakeApp, person: MakePerson) -> None:
     api = person("bob", into=make_app()).api()
     for rejected in (
-        api.post("/account/exports", 403),
-        api.get("/account/exports/1", 403),
-        api.get("/account/exports/1/file", 403),
+        api.post("/account/exports", 404),
+        api.get("/account/exports/1", 404),
+        api.get("/account/exports/1/file", 404),
     ):
-        assert rejected.json["code"] == "exports_off"
+        assert rejected.json["code"] == "feature_off"
 
 
 def test_export_is_requested_and_downloaded(ada: Person, engine: ManualEngine) -> None:

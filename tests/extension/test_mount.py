@@ -11,8 +11,10 @@ from app import Frontdesk, SetupError
 from app.accounts.account import Account
 from app.auth.settings import AuthSettings
 from app.blueprints import administration, workspaces
+from app.frontdesk import _PREFIXES
 
 from ..conftest import MakeApp, only_on
+from ..rigs.cases import for_each
 from ..rigs.hosts import HostSettings, host_with, plain_app
 from ..rigs.routes import api_rules
 
@@ -24,6 +26,7 @@ ON = {
     "MFA": "optional",
     "PASSKEYS": "on",
     "LOGIN_BY_CODE": "on",
+    "ACCOUNT_EXPORTS": "on",
 }
 
 
@@ -65,11 +68,47 @@ def test_application_mounts_only_the_named_blueprints() -> None:
     assert "GET /api/workspaces/<workspace_slug>/events" in routes(host("workspaces"))
 
 
-def test_unknown_or_disabled_blueprint_is_an_error() -> None:
+def test_unknown_blueprint_is_an_error() -> None:
     with pytest.raises(SetupError, match="no blueprint accounts, only auth, registration"):
         host("accounts")
-    with pytest.raises(SetupError, match="LOGIN_BY_CODE"):
-        host("login_codes")
+
+
+@for_each(
+    ("name", "setting"),
+    [
+        ("sessions", "set AUTH.SESSIONS to `on`."),
+        ("mfa", "set AUTH.MFA to `optional` or `required`."),
+        ("passkeys", "set AUTH.PASSKEYS to `on`."),
+        ("login_codes", "set AUTH.LOGIN_BY_CODE to `on`."),
+    ],
+)
+def test_disabled_blueprint_names_the_setting_to_change(name: str, setting: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        host(name)
+    assert str(caught.value) == f"The blueprint '{name}' cannot be mounted: {setting}"
+
+
+def test_every_other_blueprint_can_be_mounted_with_default_settings() -> None:
+    others = set(_PREFIXES) - {"sessions", "mfa", "passkeys", "login_codes"}
+    assert len(others) == 14
+    assert host(*others).blueprints.keys() >= others
+
+
+def test_blueprint_without_an_account_model_names_the_argument() -> None:
+    app, db = plain_app()
+    frontdesk = Frontdesk()
+    frontdesk.init_app(app, db, settings=HostSettings())
+    with pytest.raises(SetupError, match="pass account_model=, a mapped class"):
+        frontdesk.mount(app, only=["auth"])
+
+
+def test_mounted_exports_are_off_by_their_setting() -> None:
+    app = host("auth", "exports")
+    for method, path in (("POST", ""), ("GET", "/1"), ("GET", "/1/file")):
+        answer = app.test_client().open(f"/api/account/exports{path}", method=method)
+        assert (answer.status_code, (answer.json or {})["code"]) == (404, "feature_off")
+    # A path that is not mounted is the application's own 404.
+    assert "text/html" in app.test_client().get("/api/sessions").headers["Content-Type"]
 
 
 def test_routes_follow_the_prefix_of_their_resource() -> None:

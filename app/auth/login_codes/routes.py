@@ -33,7 +33,7 @@ blueprint = Blueprint(
     __name__,
     needs=LoginByCode,
     about="Sign-in with a one-time code by email",
-    remedy="switch AUTH.LOGIN_BY_CODE on.",
+    remedy="set AUTH.LOGIN_BY_CODE to `on`.",
 )
 
 

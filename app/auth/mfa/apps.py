@@ -20,7 +20,7 @@ from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from . import totp
 from .app_codes import AuthenticatorApps
 from .authenticators import CONFIRM_WITHIN, Authenticators
-from .errors import AuthenticatorNotFound, FactorsOff, WrongFactor
+from .errors import AuthenticatorNotFound, WrongFactor, method_off
 from .models import TOTP_KIND, Authenticator
 from .policy import Enrollee, lock_unchanged
 from .sealing import DecryptionFailed
@@ -127,7 +127,7 @@ class AppEnrollment:
 
     def _add(self, account: AccountLike, name: str | None, secret: bytes) -> Authenticator:
         if TOTP_KIND not in self.authenticators.requirement.methods:
-            raise FactorsOff
+            raise method_off()
         app = Authenticator(
             account_id=account.id,
             kind=TOTP_KIND,

@@ -70,7 +70,8 @@ def assemble(context: Context) -> None:
     context.provide(SecondFactors, _factors)
     context.provide(FactorFeature, _feature)
     context.provide(AppEnrollment, _enrollment)
-    context.provide(SecondStep, _second_step)
+    if auth.MFA != "off":
+        context.provide(SecondStep, _second_step)
     context.provide(FactorChanges, _changes)
     context.provide(Reencryption, _reencryption)
     # An account that is reclaimed loses its factors.

@@ -1,4 +1,12 @@
-from ...core.errors import BadRequest, Conflict, Forbidden, NotFound, QuotaReached, Unavailable
+from ...core.errors import (
+    BadRequest,
+    Conflict,
+    FeatureOff,
+    Forbidden,
+    NotFound,
+    QuotaReached,
+    Unavailable,
+)
 from ..errors import Unverified
 
 
@@ -54,13 +62,9 @@ class SecretUnreadable(Unavailable):
     fix = "Sign in with a recovery code. Operators restore the missing key."
 
 
-class FactorsOff(Forbidden):
-    code = "mfa_off"
-    detail = "Second factors are switched off"
-    title = "Multi-factor authentication is off"
-    cause = "The MFA method is switched off in `AUTH__MFA` or `AUTH__MFA_METHODS`."
-    fix = "Use another method. Operators enable MFA with `AUTH__MFA`."
-    security_event = ""
+def method_off() -> FeatureOff:
+    """Return the error for an authenticator that is not one of the MFA methods."""
+    return FeatureOff(note={"setting": "AUTH__MFA_METHODS"})
 
 
 class UnprovenAddress(Unverified, Forbidden):

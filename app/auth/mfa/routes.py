@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from marshmallow import Schema
 
 from ...core.context import current_frontdesk, service
+from ...core.errors import FeatureOff
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject
 from ...core.web.blueprint import Blueprint
@@ -33,7 +34,6 @@ from .changes import FactorChanges
 from .devices import TrustedDevices
 from .errors import (
     AuthenticatorNotFound,
-    FactorsOff,
     LastFactor,
     NoFactor,
     SecretUnreadable,
@@ -41,9 +41,10 @@ from .errors import (
     TrustedDeviceNotFound,
     UnprovenAddress,
     WrongFactor,
+    method_off,
 )
-from .models import Authenticator, TrustedDevice
-from .policy import find_enrollee
+from .models import TOTP_KIND, Authenticator, TrustedDevice
+from .policy import Requirement, find_enrollee
 from .recovery_codes import RecoveryCodes
 from .sign_in import SecondStep
 
@@ -58,19 +59,26 @@ blueprint = Blueprint(
     needs=Authenticators,
     about="Multi-factor authentication: authenticator apps, recovery codes, trusted devices",
     flow=("Sign in with a second factor", _SECOND_STEP),
+    remedy="set AUTH.MFA to `optional` or `required`.",
 )
 
 
-@guard(FactorsOff, bearer=False)
+@guard(FeatureOff, bearer=False)
 def factors_required() -> None:
     """Require that second factors are enabled: passkeys can be enabled without them."""
     if current_frontdesk.settings.of(AuthSettings).MFA == "off":
-        raise FactorsOff
+        raise FeatureOff(note={"setting": "AUTH__MFA"})
 
 
-@blueprint.post("/login/mfa")
+@guard(FeatureOff, bearer=False)
+def apps_required() -> None:
+    """Require that authenticator apps are an MFA method, before the caller is authenticated."""
+    if TOTP_KIND not in service(Requirement).methods:
+        raise method_off()
+
+
+@blueprint.post("/login/mfa", only_with=SecondStep)
 @anyone
-@factors_required
 @example(json=schemas.SECOND_STEP, answer=schemas.TRUSTED)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
 @raises(PasskeyRefused, *INACTIVE_PROBLEMS)
@@ -94,12 +102,12 @@ def list_authenticators() -> Sequence[Authenticator]:
     return service(Authenticators).list(caller().account.id)
 
 
-@blueprint.post("/authenticators/totp")
+@blueprint.post("/authenticators/totp", only_with=SecondStep)
+@apps_required
 @account_optional
-@factors_required
 @example(json=schemas.BEGIN, answer=schemas.APP)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
-@raises(TooManyAuthenticators, FactorsOff)
+@raises(TooManyAuthenticators)
 @takes(json=schemas.AppBegin)
 @answers(201, schemas.AppRead)
 def begin_app(json: schemas.AppBegin.Input) -> JsonObject:
@@ -112,9 +120,8 @@ def begin_app(json: schemas.AppBegin.Input) -> JsonObject:
     return {**setup, "qr": totp.qr_code(setup["uri"])}
 
 
-@blueprint.post("/authenticators/<row_id:authenticator_id>/confirm")
+@blueprint.post("/authenticators/<row_id:authenticator_id>/confirm", only_with=SecondStep)
 @account_optional
-@factors_required
 @example(json=schemas.CONFIRM, answer=schemas.ENROLLED)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(AuthenticatorNotFound, WrongFactor, SecretUnreadable, KeystoreUnavailable)
@@ -175,9 +182,8 @@ def cookie_second_step_read() -> type[Schema]:
     return schemas.with_trusted_device("CookieSecondStepRead", cookie_session_read())
 
 
-@blueprint.post("/session/mfa", only_with=CookieSessions)
+@blueprint.post("/session/mfa", only_with=(CookieSessions, SecondStep))
 @anyone
-@factors_required
 @signs_in_by_cookie
 @example(json=schemas.SECOND_STEP, answer=COOKIE_SESSION)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
@@ -192,9 +198,8 @@ def finish_cookie_session(json: schemas.SecondStepForm.Input) -> JsonObject:
     return _finish(json)
 
 
-@blueprint.get("/recovery-codes")
+@blueprint.get("/recovery-codes", only_with=SecondStep)
 @active_account_required
-@factors_required
 @example(answer=schemas.LEFT)
 @answers(200, schemas.RecoveryCodesLeft)
 def count_recovery_codes() -> JsonObject:
@@ -202,9 +207,8 @@ def count_recovery_codes() -> JsonObject:
     return {"left": service(RecoveryCodes).count_left(caller().account.id)}
 
 
-@blueprint.post("/recovery-codes")
+@blueprint.post("/recovery-codes", only_with=SecondStep)
 @active_account_required
-@factors_required
 @fresh_factor_required
 @example(answer=schemas.RECOVERY_CODES)
 @raises(NoFactor)
@@ -218,9 +222,8 @@ def make_recovery_codes() -> JsonObject:
     return service(FactorChanges).renew_recovery_codes(caller())
 
 
-@blueprint.get("/trusted-devices")
+@blueprint.get("/trusted-devices", only_with=SecondStep)
 @active_account_required
-@factors_required
 @example(answer=[schemas.DEVICE])
 @answers(200, schemas.TrustedDeviceRead, many=True)
 def list_trusted_devices() -> Sequence[TrustedDevice]:
@@ -228,9 +231,8 @@ def list_trusted_devices() -> Sequence[TrustedDevice]:
     return service(TrustedDevices).list(caller().account.id)
 
 
-@blueprint.delete("/trusted-devices/<row_id:device_id>")
+@blueprint.delete("/trusted-devices/<row_id:device_id>", only_with=SecondStep)
 @active_account_required
-@factors_required
 @example(answer=schemas.DEVICE)
 @raises(TrustedDeviceNotFound)
 @answers(200, schemas.TrustedDeviceRead)

@@ -13,7 +13,7 @@ from ...core.errors import Conflict
 from ...core.types import JsonObject
 from ..errors import PasskeyRefused
 from ..mfa.authenticators import Authenticators
-from ..mfa.errors import FactorsOff
+from ..mfa.errors import method_off
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from ..mfa.policy import Enrollee, lock_unchanged
 from ..proof_names import PASSKEY
@@ -112,9 +112,9 @@ class PasskeyRegistration(BasicService):
             return AddedPasskey(passkey, outcome, codes)
 
     def _check_method(self, enrollee: Enrollee) -> None:
-        """Raise FactorsOff if the sign-in needs a second factor and passkeys cannot be one."""
+        """Raise FeatureOff if the sign-in needs a second factor and passkeys cannot be one."""
         if enrollee.proofs and PASSKEY_KIND not in self.authenticators.requirement.methods:
-            raise FactorsOff
+            raise method_off()
 
     def _verify(self, account: AccountLike, given: Creation) -> _NewPasskey:
         handle = _user_handle(self.passkeys.list(account.id))

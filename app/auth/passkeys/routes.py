@@ -1,6 +1,7 @@
 """Routes of passkeys: add a passkey, and sign in with it by token or cookie."""
 
 from ...core.context import service
+from ...core.errors import FeatureOff
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject
 from ...core.web.blueprint import Blueprint
@@ -16,7 +17,7 @@ from ..errors import (
     PasskeyRefused,
     ReauthenticationRequired,
 )
-from ..mfa.errors import FactorsOff, TooManyAuthenticators, UnprovenAddress
+from ..mfa.errors import TooManyAuthenticators, UnprovenAddress
 from ..mfa.models import Authenticator
 from ..mfa.policy import find_enrollee
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
@@ -32,7 +33,11 @@ from .registration import NewPasskeyRefused, PasskeyRegistration, PasskeyTaken
 from .sign_in import STEP_UP, PasskeyLogin, PasskeyProofs
 
 blueprint = Blueprint(
-    "passkeys", __name__, needs=PasskeyLogin, about="Passkeys: register them and sign in with them"
+    "passkeys",
+    __name__,
+    needs=PasskeyLogin,
+    about="Passkeys: register them and sign in with them",
+    remedy="set AUTH.PASSKEYS to `on`.",
 )
 
 
@@ -40,7 +45,7 @@ blueprint = Blueprint(
 @account_optional
 @example(answer=bodies.CREATION_OPTIONS)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
-@raises(TooManyAuthenticators, FactorsOff)
+@raises(TooManyAuthenticators, FeatureOff)
 @takes(json=PasskeyBegin)
 @answers(200, CreationOptions, ready=True)
 def begin_passkey(json: PasskeyBegin.Input) -> JsonObject:
@@ -56,7 +61,7 @@ def begin_passkey(json: PasskeyBegin.Input) -> JsonObject:
 @account_optional
 @example(json=bodies.NEW_PASSKEY, answer=bodies.PASSKEY, answer_200=bodies.ENROLLED)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
-@raises(TooManyAuthenticators, FactorsOff, NewPasskeyRefused, PasskeyTaken, KeystoreUnavailable)
+@raises(TooManyAuthenticators, FeatureOff, NewPasskeyRefused, PasskeyTaken, KeystoreUnavailable)
 @raises(*INACTIVE_PROBLEMS)
 @raises_sign_in_problems
 @takes(json=NewPasskey)

@@ -37,7 +37,7 @@ blueprint = Blueprint(
     needs=Sessions,
     about="Sessions, refresh tokens and cookie sign-in",
     flow=("Refresh an access token", _REFRESH),
-    remedy="switch AUTH.SESSIONS on.",
+    remedy="set AUTH.SESSIONS to `on`.",
 )
 
 

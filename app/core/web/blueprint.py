@@ -120,20 +120,25 @@ class Blueprint(flask.Blueprint):
         raise SetupError(f"The blueprint '{self.name}' cannot be mounted: {remedy}")
 
     def add_url_rule(
-        self, rule: str, *args: Any, only_with: type[object] | None = None, **options: Any
+        self,
+        rule: str,
+        *args: Any,
+        only_with: type[object] | tuple[type[object], ...] = (),
+        **options: Any,
     ) -> None:
-        """With `only_with`, register the rule only if the application has this service."""
+        """With `only_with`, register the rule only if the application has these services."""
         # Every path works with and without a trailing slash, without a redirect.
         options.setdefault("strict_slashes", False)
         options.setdefault("merge_slashes", False)
         view = options.get("view_func") or (args[1] if len(args) > 1 else None)
-        note_needs(view, self.needs, only_with)
-        if only_with is None:
+        needed = only_with if isinstance(only_with, tuple) else (only_with,)
+        note_needs(view, self.needs, *needed)
+        if not needed:
             super().add_url_rule(rule, *args, **options)
             return
 
         def add(state: BlueprintSetupState) -> None:
-            if state.app.extensions[EXTENSION].has(only_with):
+            if all(map(state.app.extensions[EXTENSION].has, needed)):
                 state.add_url_rule(rule, *args, **options)
 
         self.record(add)

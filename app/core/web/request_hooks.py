@@ -3,6 +3,8 @@
 In an application they affect only Frontdesk's routes. They run on every request, so they are short.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
@@ -10,7 +12,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from ..context import Context
-from ..errors import SetupError
+from ..errors import FeatureOff, SetupError
 from ..request import request_id, unwrap_request
 from .blueprint import exempt_from_csrf
 from .operation import RequestHeader, RouteCheck, find_misplaced_decorators
@@ -32,6 +34,12 @@ SECURITY_HEADERS = [
 DATA_POLICY = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 _HSTS = "max-age=31536000"
 _PREFLIGHT = "HTTP_ACCESS_CONTROL_REQUEST_METHOD"
+
+
+class DisabledRoutes(NamedTuple):
+    """Finds the setting that disables the route of a path, after a 404."""
+
+    find_setting: Callable[[str], str | None]
 
 
 class RequestHooks:
@@ -70,9 +78,13 @@ class RequestHooks:
     def _respond_to(self, error: HTTPException) -> Response | None:
         """Handle a wrong method on a path of Frontdesk: it does not reach its error handlers."""
         if isinstance(error, NotFound):
-            if self._context.owns_application and _is_preflight():
-                # An error here would hide from the client that the route does not exist.
-                return Response(status=204)
+            if self._context.owns_application:
+                if _is_preflight():
+                    # An error here would hide from the client that the route does not exist.
+                    return Response(status=204)
+                for routes in self._context.contributions(DisabledRoutes):
+                    if setting := routes.find_setting(request.path):
+                        raise FeatureOff(note={"setting": setting})
             error = _with_slash(self._app) or error
         if isinstance(error, MethodNotAllowed) and _is_path_of(self._app, self._context, error):
             request.environ[_IS_OURS_KEY] = True
