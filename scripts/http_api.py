@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flask import Flask
 
@@ -18,6 +18,7 @@ from app import create_app
 from app.core.types import JsonObject
 from config import Settings
 
+from .curl_commands import curl, without_passwords
 from .error_codes import section_of
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "http-api"
@@ -56,6 +57,22 @@ _TITLES = {
     "workspace profiles": "Profiles in a workspace",
     "workspaces": "Workspaces and members",
 }
+# Errors of requests that the server cannot read or whose caller it does not know.
+_COMMON = {
+    "account_inactive",
+    "account_not_found",
+    "busy",
+    "cross_site",
+    "invalid_credentials",
+    "keystore_unavailable",
+    "malformed_json",
+    "token_expired",
+    "too_large",
+    "unavailable",
+    "unreadable_body",
+    "unsupported_media_type",
+    "validation_error",
+}
 _METHODS = ("get", "post", "put", "patch", "delete")
 _REFERENCE = "#/components/schemas/"
 _INDEX = """\
@@ -63,12 +80,33 @@ _INDEX = """\
 
 Look up each operation of the HTTP API: path, access, parameters, requests, responses and errors.
 
-Download [openapi.json](https://flask-frontdesk.readthedocs.io/openapi.json) to generate a client.
+Open the [OpenAPI viewer](openapi.md) to search all operations on one page, or download
+[openapi.json](https://flask-frontdesk.readthedocs.io/openapi.json) to generate a client.
 It describes a service with all features switched on; your own server has its document at
 `/api/v1/openapi.json`. See [HTTP API](../api.md) for pagination, polling and generated clients,
 and [Errors](../errors.md) for the form of an error.
 
 This reference is generated from the code by `make api`.
+"""
+
+
+_VARIABLES = """\
+In the requests, `$API` is `http://127.0.0.1:5000/api/v1` (in your application, the prefix under
+which you mount the blueprints), and `$TOKEN` is an access token ([sign
+in](auth.md#sign-in-with-email-and-password))."""
+
+
+_VIEWER = """\
+# HTTP API: OpenAPI viewer
+
+Search all operations of the OpenAPI document on one page, with their parameters and examples.
+
+```{raw} html
+<div id="openapi" data-document="../openapi.json"><p>Loading openapi.json</p></div>
+<script src="../_static/openapi.js" defer></script>
+```
+
+Download [openapi.json](https://flask-frontdesk.readthedocs.io/openapi.json) to generate a client.
 """
 
 
@@ -90,7 +128,7 @@ def pages(document: JsonObject) -> dict[str, str]:
         for method in sorted(methods, key=_METHODS.index):
             operation = methods[method]
             by_tag[operation["tags"][0]].append(Described(method.upper(), path, operation))
-    written = {"README.md": _index(by_tag), "schemas.md": _schemas(document)}
+    written = {"README.md": _index(by_tag), "openapi.md": _VIEWER, "schemas.md": _schemas(document)}
     for tag, described in by_tag.items():
         written[_file_of(tag)] = "\n".join(_page(tag, described, document))
     return written
@@ -121,7 +159,7 @@ def _index(by_tag: Mapping[str, list[Described]]) -> str:
             lines.append(f"| [{_heading(each)}]({link}) | `{each.method} {each.path}` |")
         lines.append("")
     files = "\n".join(_file_of(tag)[:-3] for tag in sorted(by_tag, key=_TITLES.__getitem__))
-    return "\n".join([*lines, f"```{{toctree}}\n:hidden:\n\n{files}\nschemas\n```", ""])
+    return "\n".join([*lines, f"```{{toctree}}\n:hidden:\n\nopenapi\n{files}\nschemas\n```", ""])
 
 
 def _heading(described: Described) -> str:
@@ -140,16 +178,22 @@ def _page(tag: str, described: list[Described], document: JsonObject) -> Iterato
     about = next(each["description"] for each in document["tags"] if each["name"] == tag)
     yield f"# HTTP API: {_TITLES[tag]}\n"
     yield f"{about}. Errors are [problem documents](../errors.md).\n"
+    yield f"{_VARIABLES}\n"
     for each in described:
         yield f"## {_heading(each)}\n"
-        yield f"```text\n{each.method} {each.path}\n```\n"
+        yield f":::{{container}} operation {each.method.lower()}"
+        yield f"`{each.method}` `{each.path}`\n:::\n"
         text, _, access = each.operation["description"].rpartition("Access: ")
         if text.strip():
             yield f"{text.strip()}\n"
         yield f"**Access:** {access}\n"
         yield from _parameters(each.operation)
         yield from _request(each.operation, document)
+        yield "::::{container} examples\n:::{container} request\n**Request**\n"
+        yield f"```sh\n{curl(each.method, each.path, each.operation)}\n```\n:::"
+        yield ":::{container} response"
         yield from _responses(each.operation)
+        yield ":::\n::::\n"
         yield from _errors(each.operation)
 
 
@@ -174,7 +218,6 @@ def _request(operation: JsonObject, document: JsonObject) -> Iterator[str]:
         needed = "" if operation["requestBody"]["required"] else ", optional"
         yield f"**Request body** (`{media}`{needed}):\n"
         yield from _fields(content["schema"], document)
-        yield from _example(media, content)
 
 
 def _responses(operation: JsonObject) -> Iterator[str]:
@@ -188,13 +231,26 @@ def _responses(operation: JsonObject) -> Iterator[str]:
 
 
 def _errors(operation: JsonObject) -> Iterator[str]:
+    """Show the errors of the operation, and fold those that most operations have."""
+    own, common = dict[str, list[str]](), dict[str, list[str]]()
+    for status, response in operation["responses"].items():
+        content = response.get("content", {}).get("application/problem+json", {"examples": {}})
+        for code in content["examples"]:
+            (common if code in _COMMON else own).setdefault(status, []).append(code)
+    if own:
+        yield from _error_table(own)
+    if common:
+        yield '<details class="common-errors"><summary>Common errors</summary>\n'
+        yield from _error_table(common)
+        yield "</details>\n"
+
+
+def _error_table(codes: Mapping[str, list[str]]) -> Iterator[str]:
     yield "| error | codes |"
     yield "|---|---|"
-    for status, response in operation["responses"].items():
-        content = response.get("content", {}).get("application/problem+json")
-        if content is not None:
-            links = (f"[`{code}`](../{section_of(code)})" for code in content["examples"])
-            yield f"| {status} | {', '.join(links)} |"
+    for status, names in codes.items():
+        links = ", ".join(f"[`{name}`](../{section_of(name)})" for name in names)
+        yield f"| {status} | {links} |"
     yield ""
 
 
@@ -247,21 +303,13 @@ def _type(schema: JsonObject) -> str:
 def _example(media: str, content: JsonObject) -> Iterator[str]:
     if "example" not in content:
         return
-    example = _without_passwords(content["example"])
+    example = without_passwords(content["example"])
     if media == "application/json":
         text = json.dumps(example, indent=2, ensure_ascii=False)
         yield f"```json\n{text}\n```\n"
     elif isinstance(example, dict):
         text = "&".join(f"{name}={value}" for name, value in example.items())
         yield f"```text\n{text}\n```\n"
-
-
-def _without_passwords(example: Any, name: str = "") -> Any:
-    if isinstance(example, list):
-        return [_without_passwords(each) for each in example]
-    if isinstance(example, dict):
-        return {key: _without_passwords(value, key) for key, value in example.items()}
-    return "…" if "password" in name and isinstance(example, str) else example
 
 
 def _in_cell(text: str) -> str:
