@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import sys
 import tomllib
 from importlib import import_module
@@ -12,8 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+from scripts.site_files import without_sources, write_all  # noqa: E402
+from scripts.site_navigation import add_to_page, keep_description  # noqa: E402
+
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 # The reference is of what a host imports, and in this repository that has another name.
@@ -27,7 +30,7 @@ os.environ.setdefault("SECRET_KEY", "the documentation signs nothing")
 project = "Frontdesk"
 author = _PROJECT["authors"][0]["name"]
 version = release = import_module("flask_frontdesk").__version__
-project_copyright = author
+project_copyright = f"2026, {author}"
 
 extensions = [
     "myst_parser",
@@ -62,15 +65,38 @@ html_title = f"Frontdesk {release}"
 html_baseurl = _PROJECT["urls"]["Documentation"]
 html_static_path = ["_static"]
 html_css_files = ["frontdesk.css"]
-html_search_scorer = str(ROOT / "docs" / "_static" / "scorer.js")
+html_js_files = ["site.js"]
 html_favicon = "_static/favicon.svg"
 html_show_sphinx = False
-html_theme_options = {"navigation_with_keys": True}
+# Each page has its Markdown next to it (scripts/site_files.py).
+html_copy_source = False
+html_use_index = False
+html_additional_pages = {"404": "404.html"}
+pygments_style = "a11y-light"
+pygments_dark_style = "github-dark"
+html_theme_options = {
+    "navigation_with_keys": True,
+    "top_of_page_buttons": [],
+    # The colors of the console.
+    "light_css_variables": {
+        "color-brand-primary": "#1f4e79",
+        "color-brand-content": "#1f5a91",
+        "color-brand-visited": "#1f5a91",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#9cc4ef",
+        "color-brand-content": "#9cc4ef",
+        "color-brand-visited": "#9cc4ef",
+    },
+}
 if _REPOSITORY:
+    _REPOSITORY = _REPOSITORY.removesuffix(".git")
+    html_context = {"repository": _REPOSITORY}
     html_theme_options |= {
-        "source_repository": _REPOSITORY.removesuffix(".git") + "/",
+        "source_repository": f"{_REPOSITORY}/",
         "source_branch": "main",
         "source_directory": "docs/",
+        "top_of_page_buttons": ["edit"],
     }
 
 copybutton_exclude = ".linenos, .gp, .go"
@@ -87,79 +113,21 @@ def _plain(
 
 
 def _add_anchors(app: Any, doctree: nodes.document) -> None:
-    """Give each row of the settings' tables its name as an anchor."""
+    """Give each setting its name as an anchor, to which errors and older links lead."""
     if app.env.docname == "settings":
-        for row in doctree.findall(nodes.row):
-            name = next(row.findall(nodes.literal), None)
-            if name is not None and name.astext().isupper():
-                row["ids"].append(name.astext())
-
-
-def _add_openapi(app: Any, error: Exception | None) -> None:
-    """Add the OpenAPI document, for readers to download."""
-    if error is None and app.builder.name == "html":
-        sys.path.insert(0, str(ROOT))
-        from scripts.http_api import document
-
-        (Path(app.outdir) / "openapi.json").write_text(json.dumps(document(), ensure_ascii=False))
-
-
-# Former names of pages, which redirect to the present ones.
-REDIRECTS = {
-    "codes-by-mail": "passwordless",
-    "cookbook/lite": "cookbook/flask-sqlalchemy-lite",
-    "cookbook/other-columns": "cookbook/column-mapping",
-    "cookbook/tenants": "cookbook/multi-tenancy",
-    "cookbook/tests": "cookbook/test-fixtures",
-    "decisions/mail-lanes": "decisions/transactional-email",
-    "decisions/turns": "decisions/sign-in-queue",
-    "hooks/README": "hooks",
-    "hosts": "existing-app",
-    "moving-in": "import-users",
-    "own-account": "account-self-service",
-    "own-code": "use-from-python",
-    "records": "audit-log",
-    "second-factor": "mfa",
-}
-
-
-def _add_redirects(app: Any, error: Exception | None) -> None:
-    """Write a page for each former name that forwards the browser to the present page."""
-    if error is None and app.builder.name == "html":
-        for former, present in REDIRECTS.items():
-            path = Path(app.outdir) / f"{former}.html"
-            target = os.path.relpath(Path(app.outdir) / f"{present}.html", path.parent)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(
-                f'<!doctype html><meta charset="utf-8"><title>Moved</title>'
-                f'<meta http-equiv="refresh" content="0; url={target}">'
-                f'<a href="{target}">This page has moved</a>\n'
-            )
-
-
-# A first line such as `# examples/saas/wsgi.py` says where `make snippets` takes the code from.
-_SNIPPET = re.compile(
-    r"^```(?P<language>\w+)\n(?:#|//) (?:examples/\w+|tests)/(?P<file>\S+)(?P<region> [\w-]+)?\n",
-    re.MULTILINE,
-)
-
-
-def _caption(found: re.Match[str]) -> str:
-    """A whole file gets a caption with the path that the reader gives it, a part of one none."""
-    # The tutorial's first version of the file that the reader replaces later.
-    file = found["file"].replace("first_run.py", "pinboard/__init__.py")
-    if found["region"] or found["language"] not in ("python", "js"):
-        return f"```{found['language']}\n"
-    return f"```{{code-block}} {found['language']}\n:caption: {file}\n\n"
+        for signature in doctree.findall(addnodes.desc_signature):
+            signature["ids"].insert(0, signature["fullname"])
 
 
 def _without_sources(_app: Any, _name: str, source: list[str]) -> None:
-    source[0] = _SNIPPET.sub(_caption, source[0])
+    source[0] = without_sources(source[0])
 
 
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _plain)
     app.connect("doctree-read", _add_anchors)
-    app.connect("build-finished", _add_openapi)
-    app.connect("build-finished", _add_redirects)
+    app.connect("doctree-read", keep_description)
     app.connect("source-read", _without_sources)
+    # After the theme, which builds the tree of the navigation.
+    app.connect("html-page-context", add_to_page, priority=900)
+    app.connect("build-finished", write_all)

@@ -26,6 +26,16 @@ of a command.
 Run the commands with the environment of the server, because they read the same settings. They need
 the database, and no running server.
 
+## Create the first admin user
+
+Create an account with the role `root`, which may do everything. The command asks for the password:
+
+```sh
+flask accounts create ada@example.com --role root
+```
+
+An account with the role `admin` manages users and cannot appoint admins.
+
 ## Output
 
 - **On a terminal**, a command prints tables and sentences.

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from app.doctor.unread_settings import SERVICE_ONLY
 from config import Settings
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
@@ -26,6 +27,8 @@ to `wsgi.py`.
 - A wrong value, or an unknown name in a namespace (`CORE__`, `AUTH__`, …), stops the start with an
   error that names the variable.
 - Each setting has an anchor: `settings.html#AUTH__LOGIN_LIMIT`.
+- Each entry has the name in the environment as its title, and the name in
+  [`app.config["FRONTDESK"]`](configuration.md) of your own application below the description.
 
 ## Which name wins
 
@@ -45,39 +48,96 @@ to `wsgi.py`.
 This page is generated from the code by `make settings`.
 """
 
-# The first pattern that matches the whole name decides. A setting without a group is an error.
+# The first pattern that matches the whole name decides, and names the guide. A setting without a
+# group is an error.
 _GROUPS = {
-    "Secret key, name and URLs": r"(CORE__)?SECRET_KEY(_FALLBACKS)?|CORE__(PROJECT_NAME|LANGUAGE"
-    r"|API_V1_STR|CLIENT_HOST|PUBLIC_URL|TRUSTED_PROXIES|PRODUCTION_CHECKS|PROBLEM_TYPE_URL)",
-    "First root account": r"FIRST_SUPERUSER.*",
-    "Database and shared state store": r"CORE__(DATABASE|KEYSTORE|REDIS).*",
-    "CORS and HTTPS": r"CORE__(CORS|HSTS).*",
-    "Web console": r"CORE__CONSOLE.*",
-    "Logging, metrics and tracing": r"CORE__(LOG|METRICS|TRACING).*",
-    "Accounts and passwords": r"AUTH__(ACTIVE|ROLES|BCRYPT|FOREIGN|PASSWORDS|PASSWORD_MIN"
-    r"|PASSWORD_WORDS|SIGN_IN_LINK|COMMON|BREACHED).*",
-    "Access tokens": r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT).*",
-    "Rate limits of sign-in": r"AUTH__(RATE_LIMITS_ENABLED|LOGINS_AT_ONCE"
-    r"|LOGIN_(ADDRESS_|ACCOUNT_)?LIMIT)",
-    "Password reset": r"AUTH__(EMAIL_RESET|RESET_CODE|PASSWORD_RE|RECOVERY|HIDE_ACCOUNTS).*",
-    "Sessions, refresh tokens and cookies": r"AUTH__(SESSION|REFRESH|COOKIE).*",
-    "One-time codes by email": r"AUTH__LOGIN_(BY_)?CODE.*",
-    "Passkeys": r"AUTH__(PASSKEYS|WEBAUTHN).*",
-    "Multi-factor authentication (MFA)": r"AUTH__(MFA|FRESH|ENCRYPTION).*",
-    "Single sign-on (SSO) with an identity provider": r"(AUTH__)?IDP_.*|AUTH__\w+_IDP_OAUTH\w*",
-    "Registration and email verification": r"AUTH__(REGISTRATION|EMAIL_VERIFICATION|EMAIL_TOKEN"
-    r"|EMAIL_CODE|VERIFICATION|UNVERIFIED).*",
-    "Change of email address": r"AUTH__EMAIL_(CHANGE|UNDO).*",
-    "Account deletion": r"AUTH__ACCOUNT_(DELETION|RESTORE).*",
-    "Data exports": r"AUTH__(ACCOUNT_EXPORTS|EXPORT).*",
-    "Email": r"MAIL_.*|CORE__EMAILS_ENABLED|AUTH__SECURITY_MAILS",
-    "Email branding": r"BRAND__.*",
-    "SMS": r"SMS_.*",
-    "Notifications and background jobs": r"NOTIFICATIONS__.*|CORE__CELERY.*",
-    "Profiles and avatars": r"PROFILES__.*",
-    "Workspaces and invitations": r"WORKSPACES__.*",
-    "Tasks (sample resource)": r"TASKS__.*",
-    "Audit log": r"AUDIT__.*",
+    "Secret key, name and URLs": (
+        r"(CORE__)?SECRET_KEY(_FALLBACKS)?|CORE__(PROJECT_NAME|LANGUAGE|API_V1_STR|CLIENT_HOST"
+        r"|PUBLIC_URL|TRUSTED_PROXIES|PRODUCTION_CHECKS|PROBLEM_TYPE_URL)",
+        "[Deployment](operations.md#required-settings)",
+    ),
+    "First root account": (r"FIRST_SUPERUSER.*", "[Quickstart](quickstart.md)"),
+    "Database and shared state store": (
+        r"CORE__(DATABASE|KEYSTORE|REDIS).*",
+        "[Deployment](operations.md), [scalability](scale.md)",
+    ),
+    "CORS and HTTPS": (
+        r"CORE__(CORS|HSTS).*",
+        "[CORS](api.md#cors), [reverse proxies](reverse-proxy.md)",
+    ),
+    "Web console": (r"CORE__CONSOLE.*", "[Web console](console.md)"),
+    "Logging, metrics and tracing": (
+        r"CORE__(LOG|METRICS|TRACING).*",
+        "[Monitoring](monitoring.md), [security log](security/logging.md)",
+    ),
+    "Accounts and passwords": (
+        r"AUTH__(ACTIVE|ROLES|BCRYPT|FOREIGN|PASSWORDS|PASSWORD_MIN|PASSWORD_WORDS|SIGN_IN_LINK"
+        r"|COMMON|BREACHED).*",
+        "[Passwords and access tokens](accounts.md), [roles](decorators.md#custom-roles)",
+    ),
+    "Access tokens": (
+        r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT).*",
+        "[Passwords and access tokens](accounts.md), [lifetimes](security/lifetimes.md)",
+    ),
+    "Rate limits of sign-in": (
+        r"AUTH__(RATE_LIMITS_ENABLED|LOGINS_AT_ONCE|LOGIN_(ADDRESS_|ACCOUNT_)?LIMIT)",
+        "[Rate limits](rate-limits.md)",
+    ),
+    "Password reset": (
+        r"AUTH__(EMAIL_RESET|RESET_CODE|PASSWORD_RE|RECOVERY|HIDE_ACCOUNTS).*",
+        "[Passwords and access tokens](accounts.md)",
+    ),
+    "Sessions, refresh tokens and cookies": (
+        r"AUTH__(SESSION|REFRESH|COOKIE).*",
+        "[Sessions](sessions.md), [cookies](cookies.md)",
+    ),
+    "One-time codes by email": (
+        r"AUTH__LOGIN_(BY_)?CODE.*",
+        "[Passwordless sign-in](passwordless.md)",
+    ),
+    "Passkeys": (r"AUTH__(PASSKEYS|WEBAUTHN).*", "[Passkeys](passkeys.md)"),
+    "Multi-factor authentication (MFA)": (
+        r"AUTH__(MFA|FRESH|ENCRYPTION).*",
+        "[MFA](mfa.md), [step-up](step-up.md)",
+    ),
+    "Single sign-on (SSO) with an identity provider": (
+        r"(AUTH__)?IDP_.*|AUTH__\w+_IDP_OAUTH\w*",
+        "[Identity providers](idp.md), [SSO](cookbook/sso.md)",
+    ),
+    "Registration and email verification": (
+        r"AUTH__(REGISTRATION|EMAIL_VERIFICATION|EMAIL_TOKEN|EMAIL_CODE|VERIFICATION|UNVERIFIED).*",
+        "[Sign-up and email verification](registration.md)",
+    ),
+    "Change of email address": (
+        r"AUTH__EMAIL_(CHANGE|UNDO).*",
+        "[Account self-service](account-self-service.md#change-the-email-address)",
+    ),
+    "Account deletion": (
+        r"AUTH__ACCOUNT_(DELETION|RESTORE).*",
+        "[Delete an account](account-self-service.md#delete-an-account)",
+    ),
+    "Data exports": (r"AUTH__(ACCOUNT_EXPORTS|EXPORT).*", "[Data export](exports.md)"),
+    "Email": (
+        r"MAIL_.*|CORE__EMAILS_ENABLED|AUTH__SECURITY_MAILS",
+        "[Email delivery](email-delivery.md)",
+    ),
+    "Email branding": (r"BRAND__.*", "[Custom emails](custom-emails.md)"),
+    "SMS": (r"SMS_.*", "[Notifications](notifications.md)"),
+    "Notifications and background jobs": (
+        r"NOTIFICATIONS__.*|CORE__CELERY.*",
+        "[Notifications](notifications.md), [Celery](cookbook/celery.md)",
+    ),
+    "Profiles and avatars": (r"PROFILES__.*", "[Profiles](profiles.md)"),
+    "Workspaces and invitations": (
+        r"WORKSPACES__.*",
+        "[Workspaces](workspaces.md), [invitations](invitations.md)",
+    ),
+    "Tasks (sample resource)": (r"TASKS__.*", "[Tasks](http-api/tasks.md)"),
+    "Audit log": (r"AUDIT__.*", "[Audit log](audit-log.md)"),
+}
+# What to do in an application instead, as the doctor says.
+_SERVICE_ONLY = {f"{space}__{name}": advice for (space, name), advice in SERVICE_ONLY.items()} | {
+    "CORE__TRUSTED_PROXIES": "wrap your application in Werkzeug's `ProxyFix`"
 }
 
 
@@ -103,17 +163,32 @@ def _sections() -> Iterator[str]:
         groups[_group_of(name)][name] = field
     for title, fields in groups.items():
         yield f"## {title}\n"
-        yield "| setting | type | default | description |"
-        yield "|---|---|---|---|"
+        yield f"Guide: {_GROUPS[title][1]}.\n"
         # Names without a namespace first: they win.
         for name, field in sorted(fields.items(), key=lambda each: "__" in each[0]):
-            text = (field.description or "").replace("|", "\\|")
-            yield f"| `{name}` | {_type(field.annotation)} | {_default(field.default)} | {text} |"
-        yield ""
+            yield from _entry(name, field)
+
+
+def _entry(name: str, field: FieldInfo) -> Iterator[str]:
+    yield f":::{{confval}} {name}"
+    yield f":type: {_type(field.annotation)}"
+    yield f":default: {_default(field.default)}"
+    yield f"\n{field.description}\n"
+    yield f"{_in_application(name)}\n:::\n"
+
+
+def _in_application(name: str) -> str:
+    if name in _SERVICE_ONLY:
+        return f"Only the service reads this setting. Instead, {_SERVICE_ONLY[name]}."
+    if name == "SECRET_KEY":
+        return 'In your application: `app.config["SECRET_KEY"] = …`'
+    space, _, inner = name.rpartition("__")
+    value = f'{{"{space}": {{"{inner}": …}}}}' if space else f'{{"{inner}": …}}'
+    return f'In your application: `app.config["FRONTDESK"] = {value}`'
 
 
 def _group_of(name: str) -> str:
-    found = [title for title, pattern in _GROUPS.items() if re.fullmatch(pattern, name)]
+    found = [title for title, (pattern, _) in _GROUPS.items() if re.fullmatch(pattern, name)]
     if not found:
         raise LookupError(f"{name} has no group in scripts/settings.py")
     return found[0]
@@ -140,7 +215,7 @@ def _default(value: Any) -> str:
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     if value is None or value == "":
-        return ""
+        return "not set"
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"
 
 

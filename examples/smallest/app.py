@@ -28,6 +28,7 @@ def create_app(database_url: str = "sqlite:///smallest.db") -> Flask:
     app.config["SECRET_KEY"] = os.environ.get("SECRET_KEY", "only for trying it out, at least")
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     db.init_app(app)
+    # [protect]
     frontdesk.init_app(app, db, account_model=Account)
     app.register_blueprint(blueprints.auth, url_prefix="/api")
 
@@ -39,3 +40,4 @@ def create_app(database_url: str = "sqlite:///smallest.db") -> Flask:
     with app.app_context():
         db.create_all()
     return app
+    # [end]

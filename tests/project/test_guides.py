@@ -36,14 +36,28 @@ INSTRUCTION = re.compile(
 )
 
 
+# Groups of the navigation with pages that are no guides.
+OTHER_GROUPS = {"Reference", "Background"}
+# The table of metrics, below the guide to monitoring.
+TABLES = {"metrics"}
+TREE = re.compile(r"```{toctree}\n:hidden:\n(?::caption: \"(.*?)\"\n)?\n(.*?)```", re.S)
+
+
 def guides() -> Iterator[str]:
-    """Return the pages that stand under "How-to guides" and "Deploy and operate"."""
-    trees = re.findall(r':caption: "(.*?)"\n\n(.*?)```', (DOCS / "index.md").read_text(), re.S)
-    for caption, entries in trees:
-        if caption.startswith(("How-to guides", "Deploy and operate")):
-            for entry in entries.split("\n"):
-                if entry:
-                    yield entry.partition("<")[2].removesuffix(">") or entry
+    """Return the pages of the groups of guides, with the pages below them."""
+    for caption, entries in TREE.findall((DOCS / "index.md").read_text()):
+        if caption not in OTHER_GROUPS:
+            yield from with_children("", entries)
+
+
+def with_children(folder: str, entries: str) -> Iterator[str]:
+    for entry in filter(None, entries.split("\n")):
+        page = f"{folder}{entry.partition('<')[2].removesuffix('>') or entry}"
+        if page not in TABLES:
+            yield page
+        folder_of_page = page.rpartition("/")[0]
+        for _, children in TREE.findall((DOCS / f"{page}.md").read_text()):
+            yield from with_children(f"{folder_of_page}/" if folder_of_page else "", children)
 
 
 def sentences(page: str) -> Iterator[str]:

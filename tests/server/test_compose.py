@@ -5,7 +5,6 @@ docker-compose reads the files, and the script for PostgreSQL runs with a real s
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from sqlalchemy.engine import make_url
 
 from scripts import digests
 from scripts.release import MAX_IMAGE_DAYS, old_images
-from scripts.settings import page
+from scripts.settings import settings
 
 from ..rigs.backends import missing
 from ..rigs.clusters import Cluster, as_postgres, postgres_cluster, postgres_programs
@@ -145,7 +144,7 @@ def test_service_gets_its_settings_from_its_own_file(file: str, tmp_path: Path) 
 
 
 def test_service_gets_existing_settings_and_strict_checks(services: Any) -> None:
-    known = set(re.findall(r"^\| `(\w+)`", page(), re.MULTILINE)) | {"WEB_CONCURRENCY", "BIND"}
+    known = {*settings(), "WEB_CONCURRENCY", "BIND"}
     environments = [
         service["environment"] for service in services.values() if service["image"] == "frontdesk"
     ]
