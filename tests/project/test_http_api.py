@@ -35,11 +35,13 @@ def test_curl_commands_of_the_reference_are_requests_that_the_operations_read(
         clock.step(minutes=10)
         root = person(f"grace{number}", into=app, role="root")
         request = request_of(command, root.api().token)
-        operations.add(urls.match(request["path"], method=request["method"], return_rule=True)[0])
+        endpoint, _ = urls.match(request["path"], method=request["method"])
+        operations.add((request["method"], endpoint))
         response = app.test_client().open(**request)
         assert response.status_code not in (405, 415, 500), command
-        code = (response.get_json(silent=True) or {}).get("code")
-        assert code not in ("malformed_json", "unreadable_body"), command
+        if response.is_json and response.status_code == 400:
+            assert response.json is not None
+            assert response.json["code"] not in ("malformed_json", "unreadable_body"), command
     assert len(commands) == sum(map(len, document()["paths"].values())) > 120
     assert len(operations) > 80
 
@@ -49,6 +51,7 @@ def request_of(command: str, token: str) -> dict[str, Any]:
     variables = {"API": "http://localhost/api/v1", "SERVER": "http://localhost", "TOKEN": token}
     for name, value in variables.items():
         command = command.replace(f"${name}", value)
+    command = command.replace("\\\n", " ")
     parser = ArgumentParser()
     parser.add_argument("url")
     parser.add_argument("-X", dest="method")
