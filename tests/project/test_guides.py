@@ -38,8 +38,8 @@ INSTRUCTION = re.compile(
 
 # Groups of the navigation with pages that are no guides.
 OTHER_GROUPS = {"Reference", "Background"}
-# The table of metrics, below the guide to monitoring.
-TABLES = {"metrics"}
+# Pages between guides that explain, and the table of metrics.
+NO_GUIDES = {"service-or-extension", "limitations", "how-sign-in-works", "metrics"}
 TREE = re.compile(r"```{toctree}\n:hidden:\n(?::caption: \"(.*?)\"\n)?\n(.*?)```", re.S)
 
 
@@ -53,7 +53,7 @@ def guides() -> Iterator[str]:
 def with_children(folder: str, entries: str) -> Iterator[str]:
     for entry in filter(None, entries.split("\n")):
         page = f"{folder}{entry.partition('<')[2].removesuffix('>') or entry}"
-        if page not in TABLES:
+        if page not in NO_GUIDES:
             yield page
         folder_of_page = page.rpartition("/")[0]
         for _, children in TREE.findall((DOCS / f"{page}.md").read_text()):
