@@ -34,7 +34,9 @@ def test_curl_commands_of_the_reference_are_requests_that_the_operations_read(
         # Commands end accounts and sessions, and wrong passwords count.
         clock.step(minutes=10)
         root = person(f"grace{number}", into=app, role="root")
-        request = request_of(command, root.api().token)
+        token = root.api().token
+        assert token is not None
+        request = request_of(command, token)
         endpoint, _ = urls.match(request["path"], method=request["method"])
         operations.add((request["method"], endpoint))
         response = app.test_client().open(**request)
