@@ -48,7 +48,7 @@ def import_models() -> None:
 
 def add_tables(context: Context) -> None:
     """Add the tables of all features to the metadata; where no migration can be generated, not
-    before `db.create_all()` or `context.metadata` needs them."""
+    before `db.create_all()`, which creates the accounts first, or `context.metadata` needs them."""
     tables = context.tables
     if tables.is_service:
         return
@@ -58,7 +58,7 @@ def add_tables(context: Context) -> None:
     if "alembic" in sys.modules:
         _ = tables.metadata
     else:
-        event.listen(tables.application_metadata, "before_create", partial(_create, context))
+        event.listen(tables.application_metadata, "after_create", partial(_create, context))
 
 
 def _create(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from app.core.db.base import Base
 from app.core.db.tables import WHEN_MOUNTED
 from app.extension.tables import TABLES, WORK_TABLES, import_models
 
+from ..rigs.backends import postgres_database
 from ..rigs.installed import run
 from ..rigs.servers import ROOT
 
@@ -103,6 +105,16 @@ def test_sign_in_does_not_import_what_it_does_not_need(program: Any) -> None:
 def test_new_database_gets_the_tables_of_all_features(program: Any, tmp_path: Path) -> None:
     program("print(0)")
     assert tables(tmp_path) == TABLES
+
+
+def test_new_database_gets_the_tables_of_all_features_on_postgresql(tmp_path: Path) -> None:
+    """Unlike SQLite, PostgreSQL refuses a foreign key to a table that does not exist yet."""
+    with postgres_database(f"frontdesk_smallest_{os.getpid()}") as url:
+        text = _APPLICATION.replace("sqlite:///{database}", url).replace("{before}", "")
+        after = "    print(json.dumps(inspect(db.engine).get_table_names()))"
+        code = f"from sqlalchemy import inspect\n{text.replace('{after}', after)}"
+        output = run("-c", code, cwd=tmp_path, PYTHONPATH=str(ROOT))
+    assert set(json.loads(output.splitlines()[-1])) == {"accounts", *TABLES}
 
 
 def test_database_gets_the_tables_that_it_lacks(program: Any, tmp_path: Path) -> None:
