@@ -104,7 +104,7 @@ def test_sign_in_by_cookie_raises_where_cookie_sessions_are_off(
     ada = person("ada", into=app)
     with app.test_request_context():
         for act in (lambda: sign_in(ada, by=("host",), by_cookie=True), sign_out_here):
-            with pytest.raises(SetupError, match="COOKIE_SESSIONS is off"):
+            with pytest.raises(SetupError, match="COOKIE_SESSIONS to `on`"):
                 act()
 
 

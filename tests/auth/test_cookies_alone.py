@@ -244,7 +244,7 @@ def test_disabled_console_has_no_cookie_sessions(make_app: MakeApp, person: Make
 
 
 def test_application_cannot_sign_in_by_cookie(app: Flask, ada: Person) -> None:
-    with app.test_request_context(), pytest.raises(SetupError, match="COOKIE_SESSIONS is off"):
+    with app.test_request_context(), pytest.raises(SetupError, match="COOKIE_SESSIONS to `on`"):
         sign_in(ada, by=("host",), by_cookie=True)
 
 

@@ -134,7 +134,9 @@ FEATURES = {
 
 @pytest.fixture(params=["default", "all features"])
 def app(request: pytest.FixtureRequest, make_app: MakeApp) -> Flask:
-    return make_app(**(FEATURES if request.param == "all features" else {}))
+    # A route that is off is a 404 for every caller.
+    default = {"AUTH__ACCOUNT_DELETION": "on"}
+    return make_app(**(FEATURES if request.param == "all features" else default))
 
 
 @pytest.fixture
