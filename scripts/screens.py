@@ -33,6 +33,8 @@ CONSOLE = {
     "broadcast": "1280-script-light",
     "sign-in": "360-script-dark",
 }
+# The picture of the tutorial, which the test of the tutorial takes.
+TUTORIAL = ("pinboard",)
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 
 
@@ -45,6 +47,7 @@ def main() -> None:
         take(browser, FOLDER)
         browser.close()
     take_console(FOLDER)
+    take_tutorial(FOLDER)
 
 
 def take(browser: Browser, folder: Path) -> list[Path]:
@@ -78,6 +81,15 @@ def take_console(folder: Path) -> None:
                 check=True,
             )
             shutil.copy(Path(kept) / f"{name}-{cell}.png", folder / f"{name}.png")
+
+
+def take_tutorial(folder: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "tests/project/test_tutorial.py"],
+        cwd=ROOT,
+        env={**os.environ, "FRONTDESK_SCREENS": str(folder)},
+        check=True,
+    )
 
 
 @contextmanager

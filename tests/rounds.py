@@ -12,6 +12,7 @@ LONG = (
     "tests/auth/test_passkey_fuzzing.py",
     "tests/project/test_site.py",
     "tests/project/test_tabs.py",
+    "tests/project/test_tutorial.py",
     "tests/transfer/test_import.py",
     "tests/server/test_gunicorn.py",
     "tests/project/test_run.py",

@@ -11,7 +11,11 @@ from flask_migrate import Migrate
 
 from .extensions import NamedAccount, SignUp, frontdesk
 from .models import Account, db
+
+# [import]
 from .notes import notes
+
+# [end]
 
 
 # [app]
@@ -45,7 +49,9 @@ def create_app(database_url: str | None = None) -> Flask:
     app.register_blueprint(blueprints.health, url_prefix="/api")
     app.register_blueprint(blueprints.docs, url_prefix="/api")
     app.register_blueprint(blueprints.console)
+    # [mount]
     app.register_blueprint(notes, url_prefix="/api/<workspace_slug>/notes")
+    # [end]
     return app
 
 
