@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from app.extension.sources import TOP_LEVEL
 from ..conftest import MakeApp, only_on
 from ..rigs.cases import for_each
 from ..rigs.hosts import plain_app
-from ..rigs.servers import ROOT, bare_environment, checkout_environment
+from ..rigs.servers import checkout_environment
 from .test_command_line import run
 
 HIDDEN = "hunter2"
@@ -180,24 +179,3 @@ def test_generated_key_is_random(app: Flask) -> None:
 def test_service_generates_a_key_without_valid_settings(tmp_path: Path) -> None:
     wrong = checkout_environment(AUTH__LOGIN_LIMITT="wrong", CORE__DATABASE_URL="nonsense")
     assert is_key(flask(tmp_path, "--app", "wsgi", "frontdesk", "generate-key", **wrong))
-
-
-@pytest.mark.parametrize("application", ["", 'import os\nos.environ["SECRET_KEY"]\n'])
-def test_installed_package_generates_a_key_without_an_application(
-    tmp_path: Path, application: str
-) -> None:
-    """With the metadata of the wheel, and the package that the examples import."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    entry_points = project["entry-points"]["flask.commands"]
-    info = tmp_path / "flask_frontdesk-0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: flask-frontdesk\nVersion: 0\n")
-    lines = [f"{name} = {target}" for name, target in entry_points.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[flask.commands]", *lines]))
-    (tmp_path / "flask_frontdesk").symlink_to(ROOT / "app")
-    folder = tmp_path / "project"
-    folder.mkdir()
-    if application:
-        (folder / "app.py").write_text(application)
-    environment = bare_environment(PYTHONPATH=str(tmp_path))
-    assert is_key(flask(folder, "frontdesk", "generate-key", **environment))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from pathlib import Path
+
+import pytest
 
 from ..rigs.installed import run
 from ..rigs.servers import ROOT
@@ -72,6 +75,16 @@ def test_installed_service_runs_and_migrates(python: str, tmp_path: Path) -> Non
     )
     output = run("service.py", python=python, cwd=tmp_path / "empty").splitlines()
     assert output[-2:] == ["0", "200"]
+
+
+@pytest.mark.parametrize("application", ["", 'import os\nos.environ["SETTING"]\n'])
+def test_key_is_generated_without_an_application_that_loads(
+    python: str, tmp_path: Path, application: str
+) -> None:
+    if application:
+        (tmp_path / "app.py").write_text(application)
+    output = run("-m", "flask", "frontdesk", "generate-key", python=python, cwd=tmp_path)
+    assert re.fullmatch(r"[\w-]{64}\n", output)
 
 
 def test_imports_inside_the_package_are_relative() -> None:
