@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Response, request, url_for
 from flask.sansio.app import App
-from werkzeug.exceptions import HTTPException, InternalServerError
+from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 
 from ..auth.settings import AuthSettings
 from ..core.context import EXTENSION, Context, WhenServing, service
@@ -107,6 +107,13 @@ for kind, name in (
     (Exception, "handle_exception"),
 ):
     blueprint.register_error_handler(kind, LazyView(f"errors.{name}"))
+
+
+@blueprint.before_request
+def reject_pages_of_other_blueprints() -> None:
+    """Respond 404 to a page or form whose blueprint the application does not mount."""
+    if not service(ConsoleResources).features.has(request.endpoint or ""):
+        raise NotFound
 
 
 @blueprint.before_request

@@ -12,6 +12,7 @@ from ..auth.caller import known_caller
 from ..core.context import service
 from ..core.types import JsonObject
 from ..extension.console_pages import HostConsole, HostPage
+from .links import link_to
 from .open_items import OpenItems
 from .resources import ConsoleResources, Features
 from .texts import _, mark
@@ -25,17 +26,13 @@ class NavEntry:
     # The endpoint without the name of the blueprint.
     endpoint: str
     icon: str
-    # The feature that must be enabled.
-    needs: str = ""
     # Counts the open items for the signed-in account.
     count: Callable[[AccountLike], int] | None = None
     # The roles that see the entry; empty: all roles of the section.
     roles: tuple[str, ...] = ()
 
     def is_shown(self, features: Features, role: str) -> bool:
-        if self.roles and role not in self.roles:
-            return False
-        return not self.needs or bool(features[self.needs])
+        return features.has(self.endpoint) and (not self.roles or role in self.roles)
 
 
 @dataclass(frozen=True)
@@ -101,6 +98,11 @@ SECTIONS = (
         roles=ADMINS,
     ),
 )
+
+
+def home_path() -> str:
+    """Return the path of the page after a sign-in."""
+    return link_to(service(ConsoleResources).features.home)
 
 
 def navigation(at: str) -> list[JsonObject]:

@@ -1,14 +1,19 @@
 """The numbers in the navigation: unread messages and open invitations, in one query."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-from sqlalchemy import select
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Select, literal_column, select
 
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.db.rows import Rows
 from ..notifications.inbox import select_unread
 from ..workspaces.invitations.lookup import select_open_count
+
+if TYPE_CHECKING:
+    from .resources import Features
 
 
 class OpenItems(NamedTuple):
@@ -17,9 +22,14 @@ class OpenItems(NamedTuple):
 
 
 class OpenItemCounter:
-    def __init__(self, accounts: Accounts) -> None:
+    def __init__(self, accounts: Accounts, features: Features) -> None:
         self.accounts = accounts
-        queries = (select_unread(), select_open_count())
+        # What the navigation does not show is not counted.
+        zero: Select[Any] = select(literal_column("0"))
+        queries = (
+            select_unread() if features.has(".dashboard") else zero,
+            select_open_count() if features.has(".received_invitations_page") else zero,
+        )
         self._rows = Rows(select(*(query.scalar_subquery() for query in queries)))
 
     def count(self, account: AccountLike) -> OpenItems:

@@ -26,16 +26,22 @@ _COLUMNS: tuple[Any, ...] = (Profile.first_name, Profile.last_name, Profile.avat
 
 
 class People:
-    def __init__(self, session: AnySession, model: AccountModel, visibility: Visibility) -> None:
+    def __init__(
+        self, session: AnySession, model: AccountModel, visibility: Visibility, has_profiles: bool
+    ) -> None:
         self.session = session
         self.model = model
         self.visibility = visibility
+        # Whether pages show the names and pictures of profiles.
+        self.has_profiles = has_profiles
         self._rows = Rows(select(*_COLUMNS).where(Profile.account_id == bindparam("account_id")))
 
     def by_emails(self, emails: Iterable[str], viewer: AccountLike) -> dict[str, DisplayedPerson]:
         """Return a person for each of these email addresses, in one query, with what the viewer may
         see of the profile."""
         wanted = list(emails)
+        if not self.has_profiles:
+            return {email: DisplayedPerson(email) for email in wanted}
         model = self.model
         profiles = (
             select(model.email, Profile.account_id, *_COLUMNS)
@@ -52,11 +58,15 @@ class People:
 
     def by_account(self, account: AccountLike) -> DisplayedPerson:
         """Return the person of an account; without a profile, the name is the email address."""
+        if not self.has_profiles:
+            return DisplayedPerson(account.email)
         rows = self._rows.read(self.session, account_id=account.id)
         return build_person(account.email, *rows[0]) if rows else DisplayedPerson(account.email)
 
     def by_ids(self, ids: Iterable[AccountKey]) -> dict[AccountKey, DisplayedPerson]:
         """Return the persons of the accounts that have a profile, in one query."""
+        if not self.has_profiles:
+            return {}
         rows = self.session.execute(
             select(Profile.account_id, *_COLUMNS).where(Profile.account_id.in_(list(ids)))
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, Undefined
 
@@ -15,6 +15,7 @@ from ..core.process.folders import templates_folder
 from ..delivery.mail.brand import BrandSettings
 from ..delivery.mail.templates import Templates
 from ..profiles.service import Profiles
+from .mounted_pages import HOMES, is_mounted
 
 if TYPE_CHECKING:
     from .open_items import OpenItemCounter
@@ -54,13 +55,14 @@ class ConsoleResources:
         from .people import People
 
         model, profiles = self.context.get(Accounts).model, self.context.get(Profiles)
-        return People(self.context.session, model, profiles.visibility)
+        has_profiles = self.features.has(".profile_page")
+        return People(self.context.session, model, profiles.visibility, has_profiles)
 
     @cached_property
     def open_items(self) -> OpenItemCounter:
         from .open_items import OpenItemCounter
 
-        return OpenItemCounter(self.context.get(Accounts))
+        return OpenItemCounter(self.context.get(Accounts), self.features)
 
     @property
     def brand(self) -> BrandSettings:
@@ -72,20 +74,27 @@ class ConsoleResources:
 
 
 class Features:
-    """The features that are enabled; templates read them as `on`."""
+    """The features that are enabled, and the pages that exist; templates read them as `on`."""
 
     def __init__(self, context: Context) -> None:
         auth = context.settings.of(AuthSettings)
+        self._mounted = context.mounted.names
         self.passwords = auth.PASSWORDS == "on"
-        self.registration = auth.REGISTRATION != "closed"
+        self.registration = auth.REGISTRATION != "closed" and self.has(".register_page")
         self.provider = auth.ENABLE_IDP_OAUTH
         self.second_factors = auth.keeps_authenticators
         self.factors = auth.MFA != "off"
         self.passkeys = auth.takes_passkeys
         self.mailed_codes = auth.LOGIN_BY_CODE == "on"
-        self.exports = auth.ACCOUNT_EXPORTS == "on"
-        self.deletion = auth.ACCOUNT_DELETION == "on"
+        self.exports = auth.ACCOUNT_EXPORTS == "on" and self.has(".ask_export")
+        self.deletion = auth.ACCOUNT_DELETION == "on" and self.has(".deletion_page")
         self.verification = auth.EMAIL_VERIFICATION != "off"
 
-    def __getitem__(self, name: str) -> Any:
-        return getattr(self, name)
+    @property
+    def home(self) -> str:
+        """The endpoint of the page after a sign-in."""
+        return next(endpoint for endpoint in HOMES if self.has(endpoint))
+
+    def has(self, endpoint: str) -> bool:
+        """Return whether a page exists: the application mounts all blueprints that it needs."""
+        return is_mounted(endpoint, self._mounted)

@@ -75,14 +75,22 @@ def _channels(context: Context) -> Channels:
     def accounts(needs: str | None = None) -> AccountAddressBook:
         return AccountAddressBook(account_model, context.engine, context.tables.account_ids, needs)
 
-    path = context.settings.of(DeliverySettings).DASHBOARD_PATH
-    link = context.settings.core.page_url(path)
+    link = partial(notification_url, context)
     mailer = context.get(Mailer)  # type: ignore[type-abstract]
     templates = context.get(Templates)
     ids = MessageIds(context.engine, context.clock)
     email = EmailChannel(mailer, templates, link, context.clock, accounts("email"), ids)
     sms = SmsChannel(context.get(SmsGateway), accounts("phone"))
     return Channels([email, sms], context.hooks.named("channel"), accounts())
+
+
+def notification_url(context: Context) -> str:
+    """Return the URL in notification emails: the inbox, or the console's start without one."""
+    chosen, core = context.settings.of(DeliverySettings), context.settings.core
+    has_inbox = context.mounted.names & {"console", "notifications"} != {"console"}
+    if has_inbox or not core.links_to_console or "DASHBOARD_PATH" in chosen.model_fields_set:
+        return core.page_url(chosen.DASHBOARD_PATH)
+    return core.page_url("/")
 
 
 def choose_engine(context: Context) -> Engine:

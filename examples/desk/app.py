@@ -92,6 +92,7 @@ def create_app(database_url: str = "sqlite:///desk.db") -> Flask:
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     db.init_app(app)
     frontdesk.init_app(app, db, settings=Settings, account_model=Account)
+    frontdesk.mount(app, "/api", only=["notifications", "profiles", "administration"])
     app.register_blueprint(blueprints.console, url_prefix="/desk")
 
     @app.get("/")

@@ -64,6 +64,7 @@ def make(frontdesk: Frontdesk, tmp_path: Path) -> Made:
             (folder / name).write_text(text)
         host.template_folder = str(folder)
         frontdesk.init_app(host, db, settings=Settings(), account_model=Account)
+        frontdesk.mount(host, "/api", only=["notifications", "administration"])
         host.register_blueprint(blueprints.console, url_prefix="/desk")
         with host.app_context():
             db.create_all()

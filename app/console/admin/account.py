@@ -208,13 +208,13 @@ def related_data(account: AccountLike) -> JsonObject:
     features = service(ConsoleResources).features
     account_id = account.id
     found: JsonObject = {
-        "profile": _profile(account_id),
+        "profile": _profile(account_id) if features.has(".profile_page") else None,
         "sessions": get_from_api(
             credential_routes.list_account_sessions,
             query={"limit": LIST_LIMIT},
             account_id=account_id,
         ),
-        "memberships": service(AccountView).memberships(account_id, offset=0, limit=LIST_LIMIT),
+        "memberships": (),
         "events": _newest(administration_api.list_account_events, account_id),
         "deliveries": _newest(administration_api.list_account_deliveries, account_id),
         "locked_minutes": _locked_minutes(account.email),
@@ -224,6 +224,9 @@ def related_data(account: AccountLike) -> JsonObject:
         "export": None,
         "deletes_at": None,
     }
+    if features.has(".managed_workspace_page"):
+        view = service(AccountView)
+        found["memberships"] = view.memberships(account_id, offset=0, limit=LIST_LIMIT)
     if features.provider:
         found["identities"] = service(Identities).list(account_id)
     if features.second_factors:

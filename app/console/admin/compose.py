@@ -11,16 +11,16 @@ from ...broadcasts import routes as broadcasts_api
 from ...broadcasts.recipient_lists import MAX_BYTES, MAX_LINES
 from ...broadcasts.saved import SavedDrafts, Segments
 from ...broadcasts.sent import SentItem
-from ...core.context import current_frontdesk, service
+from ...core.context import current_frontdesk, find_context, service
 from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import transaction
 from ...core.errors import Invalid
 from ...core.types import JsonObject
+from ...delivery.assembly import notification_url
 from ...delivery.message import Email
 from ...delivery.outbox.enqueue import CountsByChannel
 from ...delivery.outbox.models import SKIPPED
 from ...delivery.personal import EXAMPLE, FIELDS, FieldValues, fill
-from ...delivery.settings import DeliverySettings
 from ...notifications.models import TITLE_LENGTH
 from ...notifications.personal import PersonalFields
 from ...notifications.schemas import INAPP
@@ -184,8 +184,7 @@ def _previews(draft: BroadcastDraft, resolved: ResolvedAudience) -> list[Recipie
 
 
 def _mail_preview(draft: BroadcastDraft, fields: FieldValues) -> Email:
-    path = current_frontdesk.settings.of(DeliverySettings).DASHBOARD_PATH
-    link = current_frontdesk.settings.core.page_url(path)
+    link = notification_url(find_context())
     values = {"title": draft.title, "message": draft.message, "link": link}
     to = fields.get("email", caller().account.email)
     return previews().email("notification", to, values, fields if draft.is_personal else None)

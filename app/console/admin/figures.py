@@ -19,6 +19,7 @@ from ...core.db.base import timestamp_literal
 from ...core.time_series import FEW_ROWS, Bucket, Series, TimeSeriesCounter
 from ...delivery.outbox.models import FAILED, SENT
 from ...delivery.outbox.statistics import ended_series
+from ..resources import Features
 from ..texts import _, number
 from .periods import Period
 
@@ -88,14 +89,16 @@ class Counted:
 class Figures:
     """Counts the figures of one page."""
 
-    def __init__(self, period: Period) -> None:
+    def __init__(self, period: Period, features: Features) -> None:
         self.period = period
         frontdesk = current_frontdesk
         self.session, self.clock = frontdesk.session, frontdesk.clock
         self.counter = TimeSeriesCounter(self.session, frontdesk.keystore, self.clock)
         self.model = service(Accounts).model
         audit = frontdesk.settings.of(AuditSettings)
-        self.has_audit_log = audit.EVENTS
+        # Figures are links to the events and deliveries that they count.
+        self.has_audit_log = audit.EVENTS and features.has(".admin_events_page")
+        self.has_deliveries = features.has(".deliveries_page")
         oldest = period.before[0].start
         # The audit log may have been pruned since the period before.
         self.has_earlier = audit.KEEP_DAYS is None or oldest > self.clock.now() - timedelta(
@@ -106,7 +109,7 @@ class Figures:
         """Return the figures with a chart. Without an audit log, some are missing."""
         # Imported accounts have no event.
         found = {"sign_ups": self._count(Series("accounts", self.model.created_at))}
-        for state in (SENT, FAILED):
+        for state in (SENT, FAILED) if self.has_deliveries else ():
             found[state] = self._count(ended_series(state))
         if self.has_audit_log:
             found["sign_ins"] = self._count(_SIGN_INS, has_before=self.has_earlier)

@@ -11,9 +11,10 @@ from ...core.db.estimates import estimate
 from ...core.queue import LONGEST_WAIT
 from ...core.web.fields import RequestSchema
 from ...core.web.request_data import takes
-from ...delivery.outbox.statistics import count_backlog, count_failures
+from ...delivery.outbox.statistics import Backlog, count_backlog, count_failures
 from ...doctor.checks import find_problems_quickly, title
 from ..pages import render_page
+from ..resources import ConsoleResources
 from .figures import Figures
 from .filters import admins_only
 from .periods import find_period, period_field, period_links
@@ -33,16 +34,18 @@ class OverviewQuery(RequestSchema):
 def admin_home_page(query: OverviewQuery.Input) -> Response:
     session, now = current_frontdesk.session, current_frontdesk.clock.now()
     period = find_period(query["period"], now)
-    queue = count_backlog(session)
+    features = service(ConsoleResources).features
+    has_deliveries = features.has(".deliveries_page")
+    queue = count_backlog(session) if has_deliveries else Backlog({}, None, False)
     age = now - queue.oldest if queue.oldest else timedelta()
-    figures = Figures(period)
+    figures = Figures(period, features)
     counted = figures.counted()
     return render_page(
         "admin/home.html",
         queue=queue,
         age_minutes=int(age.total_seconds() // 60),
         is_late=age > LONGEST_WAIT,
-        reasons=count_failures(session, now - _DAY),
+        reasons=count_failures(session, now - _DAY) if has_deliveries else {},
         findings=sorted(find_problems_quickly(), key=lambda each: each.level != "fault"),
         title=title,
         accounts=estimate(session, service(Accounts).model),

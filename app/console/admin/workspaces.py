@@ -9,6 +9,7 @@ from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.db.estimates import estimate
 from ...core.web.fields import Text
+from ...core.web.paging import Slice
 from ...core.web.request_data import takes
 from ...workspaces.directory import MAX_FOUND, MAX_MEMBERS, WorkspaceDirectory
 from ...workspaces.errors import WorkspaceNotFound
@@ -64,8 +65,12 @@ def managed_workspace_page(workspace_id: int) -> Response:
     paging = Paging.from_request(MEMBERS)
     viewer = caller().account
     members = service(Members).page(workspace_id, viewer, **paging.query)
-    invited = service(Invitations).page(workspace_id, 0, INVITATIONS + 1, PENDING)
-    events = service(AuditLog).of_workspace(workspace_id, {"limit": EVENTS})
+    invitations, features = service(Invitations), service(ConsoleResources).features
+    shown = INVITATIONS + 1 if features.has(".workspace_invitations_page") else 0
+    invited = invitations.page(workspace_id, 0, shown, PENDING) if shown else ()
+    events = Slice([])
+    if features.has(".admin_events_page"):
+        events = service(AuditLog).of_workspace(workspace_id, {"limit": EVENTS})
     creator = found.workspace.creator_id
     return render_page(
         "admin/workspaces/one.html",

@@ -21,7 +21,8 @@ from ...core.web.request_data import takes
 from ...registration.browser import REGISTRATION
 from ..api_calls import console_form
 from ..form_fields import form_fields
-from ..links import redirect_to
+from ..links import redirect, redirect_to
+from ..navigation import home_path
 from ..pages import render_page
 from ..texts import _
 from .first_root import FirstRoot, RootExists
@@ -70,4 +71,4 @@ def make_first_root(form: FirstRootForm.Input) -> Response:
     if isinstance(service(SignInPolicy).admit(account, (proof,), sign_in_options()), Challenge):
         # Such as a second factor that must be set up.
         return redirect_to(".sign_in_page", _("Account created. You can sign in now."))
-    return redirect_to(".dashboard", _("You are signed in. This account has the role root."))
+    return redirect(home_path(), _("You are signed in. This account has the role root."))

@@ -11,6 +11,7 @@ from ...auth.decorators import active_account_required
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import anyone, hidden
+from ...core.web.paging import Slice
 from ...core.web.request_data import schema_instance
 from ...deletion import routes as deletion_api
 from ...deletion.routes import deletion_required
@@ -37,8 +38,10 @@ _NEWEST = 5
 def account_page() -> Response:
     account = get_from_api(account_api.get_account)
     account_id = caller().account.id
-    recent = service(AuditLog).of_account(account_id, {"limit": _NEWEST})
     features = service(ConsoleResources).features
+    recent = Slice([])
+    if features.has(".activity_page"):
+        recent = service(AuditLog).of_account(account_id, {"limit": _NEWEST})
     return render_page(
         "owner/account.html",
         account=account,

@@ -12,7 +12,8 @@ from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, console_form
-from ..links import link_to, next_path, redirect
+from ..links import next_path, redirect
+from ..navigation import home_path
 from ..pages import render_page
 from . import passkeys
 from .cookie_sign_in import use_trusted_device
@@ -41,13 +42,13 @@ def confirm_page() -> Response:
 def confirm_identity(call_api: ApiCall) -> Response:
     use_trusted_device()
     call_api()
-    return redirect(next_path(link_to(".dashboard")))
+    return redirect(next_path(home_path()))
 
 
 @console_form(step_up_api.reauthenticate, page=confirm_page)
 def confirm_by_passkey(call_api: ApiCall) -> Response:
     call_api(json={"credential": sent_credential()})
-    return redirect(next_path(link_to(".dashboard")))
+    return redirect(next_path(home_path()))
 
 
 def emailed_code_page(login_id: str) -> Response:

@@ -7,7 +7,8 @@ from ...auth.settings import AuthSettings
 from ...auth.sign_in.options import use_device
 from ...core.context import current_frontdesk, service
 from ..cookies import read_cookie, set_cookie
-from ..links import link_to, next_path, redirect
+from ..links import next_path, redirect
+from ..navigation import home_path
 
 DEVICE_COOKIE = "fd-device"
 _DAY = 24 * 3600
@@ -27,7 +28,7 @@ def use_trusted_device() -> None:
 
 def redirect_signed_in(result: object, text: str = "") -> Response:
     """Redirect to the requested page, and store the secret of a trusted device in a cookie."""
-    response = redirect(next_path(link_to(".dashboard")), text)
+    response = redirect(next_path(home_path()), text)
     if isinstance(result, dict) and (secret := result.get("trusted_device")):
         set_cookie(response, DEVICE_COOKIE, secret, trust_days() * _DAY)
     return response

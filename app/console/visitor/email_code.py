@@ -6,7 +6,8 @@ from flask import Response, request
 from ...auth.login_codes import routes as login_codes_api
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, console_form
-from ..links import link_to, next_path, redirect, redirect_to
+from ..links import next_path, redirect, redirect_to
+from ..navigation import home_path
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from .confirm import emailed_code_page
@@ -17,7 +18,7 @@ from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 @hidden
 def mailed_code_page() -> Response:
     if is_signed_in():
-        return redirect(next_path(link_to(".dashboard")))
+        return redirect(next_path(home_path()))
     return render_page("visitor/mailed_code.html", next=next_path(""))
 
 

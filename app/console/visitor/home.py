@@ -7,7 +7,8 @@ from ...core.context import current_frontdesk, find_context, service
 from ...core.web.operation import anyone, hidden
 from ..first_run.first_root import ROOT, FirstRoot
 from ..first_run.outbox import count_emails, has_outbox, is_local_request
-from ..links import redirect_to
+from ..links import redirect, redirect_to
+from ..navigation import home_path
 from ..pages import is_signed_in, render_page
 
 DOCUMENTATION = "https://flask-frontdesk.readthedocs.io"
@@ -17,7 +18,7 @@ DOCUMENTATION = "https://flask-frontdesk.readthedocs.io"
 @hidden
 def home() -> Response:
     if is_signed_in():
-        return redirect_to(".dashboard")
+        return redirect(home_path())
     return greeting() if is_greeted() else redirect_to(".sign_in_page")
 
 

@@ -13,7 +13,8 @@ from ...core.errors import Problem
 from ...core.types import JsonObject
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, console_form
-from ..links import link_to, next_path, redirect_to
+from ..links import next_path, redirect_to
+from ..navigation import home_path
 from ..pages import render_page
 from ..recovery_codes import show_recovery_codes
 from ..texts import _
@@ -152,5 +153,5 @@ def _finish_enrolment(result: Any) -> Response:
         "visitor/recovery_codes.html",
         codes,
         result["account"].get("email", ""),
-        next=next_path(link_to(".dashboard")),
+        next=next_path(home_path()),
     )

@@ -14,6 +14,7 @@ from ...workspaces.invitations.received import ReceivedInvitations
 from ..api_calls import ApiCall, console_form, report
 from ..form_fields import form_fields
 from ..links import link_to, next_path, redirect, set_notice
+from ..navigation import home_path
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
@@ -30,7 +31,7 @@ from .registered_browser import (
 @hidden
 def register_page() -> Response:
     if is_signed_in():
-        return redirect(next_path(link_to(".dashboard")))
+        return redirect(next_path(home_path()))
     # The token of an emailed invitation.
     token, invited, next_page = request.values.get("invitation", ""), "", next_path("")
     if token:
@@ -88,7 +89,7 @@ def verify_address(call_api: ApiCall) -> Response:
     call_api()
     text = _("Email address confirmed.")
     if is_signed_in():
-        return redirect(next_path(link_to(".dashboard")), text)
+        return redirect(next_path(home_path()), text)
     email, token = request.form.get("email"), request.form.get("token", "")
     account = service(Accounts).find(email) if email else service(Verification).find(token)
     if account is not None and (signed_in := sign_in_after_verification(account)):

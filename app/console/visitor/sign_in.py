@@ -11,6 +11,7 @@ from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, console_form
 from ..kept_forms import delete_mark, sign_out_note
 from ..links import link_to, next_path, redirect, redirect_to, set_notice
+from ..navigation import home_path
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from . import passkeys
@@ -26,7 +27,7 @@ MAX_EMAIL = 320
 @hidden
 def sign_in_page() -> Response:
     if is_signed_in():
-        return redirect(next_path(link_to(".dashboard")))
+        return redirect(next_path(home_path()))
     response = render_page(
         "visitor/sign_in.html",
         next=next_path(""),

@@ -13,6 +13,7 @@ from ...workspaces.models import MANAGERS, MEMBER_TYPES
 from ...workspaces.service import Workspaces
 from ..links import link_to
 from ..pages import render_page
+from ..resources import ConsoleResources
 from ..texts import _
 
 # The endpoint of each tab.
@@ -53,7 +54,7 @@ def _tabs(current: str) -> list[JsonObject]:
         "settings": _("Settings"),
     }
     manages = current_member.type in MANAGERS
-    slug = current_workspace.slug
+    slug, features = current_workspace.slug, service(ConsoleResources).features
     return [
         {
             "title": titles[name],
@@ -61,5 +62,5 @@ def _tabs(current: str) -> list[JsonObject]:
             "current": name == current,
         }
         for name, endpoint in _TABS.items()
-        if manages or name in _FOR_ALL_MEMBERS
+        if features.has(endpoint) and (manages or name in _FOR_ALL_MEMBERS)
     ]

@@ -15,8 +15,10 @@ from ...workspaces.invitations.received import ReceivedInvitations
 from ...workspaces.invitations.schemas import AddressNotVerified
 from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, console_form, get_from_api, report
-from ..links import redirect_to
+from ..links import redirect, redirect_to
+from ..navigation import home_path
 from ..pages import is_signed_in, render_page
+from ..resources import ConsoleResources
 from ..texts import _
 
 MAX_LISTED = 100
@@ -85,6 +87,8 @@ def _redirect_joined(member: JsonObject) -> Response:
     """Open the workspace that the member joined."""
     workspace = service(Workspaces).by_id(member["workspace_id"])
     text = _("You joined the workspace.")
+    if not service(ConsoleResources).features.has(".workspace_page"):
+        return redirect(home_path(), text)
     return redirect_to(".workspace_page", text, workspace_slug=workspace.slug)
 
 

@@ -27,8 +27,8 @@ _PLACEHOLDER = secrets.token_hex(16)
 class EmailChannel:
     mailer: Mailer
     templates: Templates
-    # The URL of the link in notification emails.
-    link: str
+    # The URL of the link in notification emails, which depends on what is mounted after the start.
+    link: Callable[[], str]
     clock: Clock
     address_book: AddressBook[Receiver]
     message_ids: MessageIds
@@ -52,7 +52,7 @@ class EmailChannel:
                 language = self.templates.language_for(receiver.locale)
                 renderer = renderers.get((message.id, language))
                 if renderer is None:
-                    renderer = EmailRenderer(self.templates, message, self.link, language)
+                    renderer = EmailRenderer(self.templates, message, self.link(), language)
                     renderers[message.id, language] = renderer
                 email = renderer.render(receiver.email, message.values)
                 mime = self.mailer.writer.write(email, moment, self.message_ids.derive(key))
