@@ -1,5 +1,4 @@
 import logging
-from collections.abc import Mapping
 from typing import ClassVar
 
 from ..accounts.errors import MissingValue, TooManyHashes
@@ -134,14 +133,9 @@ class InvalidCredentials(Unauthorized):
     reason = REJECTED
 
     def __init__(
-        self,
-        detail: str | None = None,
-        *,
-        reason: str = REJECTED,
-        headers: Mapping[str, str] | None = None,
-        note: Values | None = None,
+        self, detail: str | None = None, *, reason: str = REJECTED, note: Values | None = None
     ) -> None:
-        super().__init__(detail, headers=headers, note=note)
+        super().__init__(detail, note=note)
         self.reason = reason
 
 

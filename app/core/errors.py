@@ -134,7 +134,7 @@ class BadRequest(Problem):
 
 
 # The values of `reason` in a 401.
-REASONS = (MISSING, MALFORMED, EXPIRED, REVOKED, REJECTED) = (
+REASONS = MISSING, MALFORMED, EXPIRED, REVOKED, REJECTED = (
     "missing",
     "malformed",
     "expired",

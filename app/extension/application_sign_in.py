@@ -104,9 +104,7 @@ def dump(schema: type[Schema], outcome: SignInResult | Challenge, **more: object
 
 def require_mfa() -> None:
     if find_context().settings.of(AuthSettings).MFA == "off":
-        raise SetupError(
-            "MFA is off in this application: set AUTH.MFA to `optional` or `required`."
-        )
+        raise SetupError("MFA is off: set AUTH.MFA to `optional` or `required`.")
 
 
 def _only_one(given: Values) -> tuple[str, Any]:
@@ -137,9 +135,7 @@ def _cookie_sessions() -> CookieSessions:
 
     context = find_context()
     if context.settings.of(AuthSettings).COOKIE_SESSIONS != "on":
-        raise SetupError(
-            "The application has no cookie sessions: set AUTH.COOKIE_SESSIONS to `on`."
-        )
+        raise SetupError("Cookie sessions are off: set AUTH.COOKIE_SESSIONS to `on`.")
     return context.get(CookieSessions)
 
 

@@ -70,7 +70,8 @@ def parse_problem(response: Answer) -> dict[str, Any]:
     assert response.headers["Content-Type"] == "application/problem+json"
     found: dict[str, Any] = json.loads(response.body)
     assert found["status"] == response.status
-    assert set(found) == {"type", "title", "status", "detail", "code"}
+    more = {401: {"reason"}, 429: {"retry_after"}}.get(response.status, set())
+    assert set(found) == {"type", "title", "status", "detail", "code", *more}
     return found
 
 

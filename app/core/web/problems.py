@@ -41,7 +41,6 @@ from .server_errors import (
 log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
-INVALID_TOKEN = 'Bearer error="invalid_token"'
 
 # Violations of a unique constraint and of a foreign key.
 _RACES = ("23505", "23503")
@@ -81,8 +80,8 @@ def problem_response(problem: Problem) -> Response:
     if problem.status == 401:
         reason = problem.reason if isinstance(problem, Unauthorized) else ""
         # RFC 6750, section 3.1: without a credential, no error.
-        was_sent = reason not in ("", MISSING)
-        headers.setdefault("WWW-Authenticate", INVALID_TOKEN if was_sent else "Bearer")
+        challenge = "Bearer" if reason in ("", MISSING) else 'Bearer error="invalid_token"'
+        headers.setdefault("WWW-Authenticate", challenge)
         if reason:
             members["reason"] = reason
     if problem.faults:
