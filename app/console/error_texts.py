@@ -95,7 +95,7 @@ _TEXTS = {
     "sign_in_refused": mark("The identity provider's response was rejected. Start again."),
     "sign_up_needed": mark("Create an account first, or ask an administrator for one."),
     "slug_taken": mark("Another workspace has this address. Choose another one."),
-    "taken.account": mark("Another account has this value. Enter another one."),
+    "taken.account": mark("Another account has this value. Choose another one."),
     "too_common": mark("This password is too common. Choose another one."),
     "too_long": mark("Enter at most {max} characters."),
     "too_many_attempts": _TOO_MANY_ATTEMPTS,

@@ -44,7 +44,7 @@ from ..rigs.hosts import HostSettings
 STAFF = "/staff"
 # A bcrypt hash starts with this.
 HASH = "$2b$"
-TAKEN = "Another account has this value. Enter another one."
+TAKEN = "Another account has this value. Choose another one."
 
 
 class SignUp(RegistrationCreate):
