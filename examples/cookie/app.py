@@ -60,7 +60,7 @@ def load_user(value: str) -> Account | None:
 
 # [request_loader]
 @login_manager.request_loader
-def of_the_token(request: Request) -> Account | None:
+def load_account(request: Request) -> Account | None:
     """Accept a bearer token without a cookie; an invalid token returns 401."""
     account = frontdesk.account_of(request)
     return account if account is not None and account.is_active else None
@@ -71,8 +71,8 @@ def of_the_token(request: Request) -> Account | None:
 FORM = """
 <form method="post">
   <input type="hidden" name="csrf_token" value="{{ csrf_token() }}">
-  <p>{{ refusal }}</p>
-  <input name="email" type="email"> <input name="password" type="password"> <button>Enter</button>
+  <p>{{ error }}</p>
+  <input name="email" type="email"> <input name="password" type="password"> <button>Sign in</button>
 </form>
 """
 
@@ -88,10 +88,10 @@ def create_app(database_url: str = "sqlite:///cookie.db") -> Flask:
     frontdesk.init_app(app, db, account_model=Account)
     app.register_blueprint(blueprints.auth, url_prefix="/api")
 
-    # [enter]
-    @app.route("/enter", methods=["GET", "POST"])
-    def enter() -> str | Response:
-        refusal = ""
+    # [login]
+    @app.route("/login", methods=["GET", "POST"])
+    def login() -> str | Response:
+        error = ""
         if request.method == "POST":
             try:
                 account = frontdesk.verify_password(request.form["email"], request.form["password"])
@@ -99,24 +99,24 @@ def create_app(database_url: str = "sqlite:///cookie.db") -> Flask:
                 login_user(account)
                 return redirect("/")
             except flask_frontdesk.Problem as problem:
-                refusal = problem.detail
-        return render_template_string(FORM, refusal=refusal)
+                error = problem.detail
+        return render_template_string(FORM, error=error)
 
     # [end]
 
-    # [leave]
-    @app.post("/leave")
+    # [logout]
+    @app.post("/logout")
     @login_required
-    def leave() -> Response:
+    def logout() -> Response:
         logout_user()
-        return redirect("/enter")
+        return redirect("/login")
 
-    @app.post("/leave-everywhere")
+    @app.post("/logout-everywhere")
     @login_required
-    def leave_everywhere() -> Response:
+    def logout_everywhere() -> Response:
         """Revoke every token and every cookie of the account."""
         frontdesk.sign_out(current_user)
-        return redirect("/enter")
+        return redirect("/login")
 
     # [end]
 

@@ -24,17 +24,17 @@ def ada(frontdesk: Kit) -> Person:
     return ada
 
 
-def enter(app: Flask, ada: Person, password: str | None = None) -> tuple[FlaskClient, Any]:
+def sign_in(app: Flask, ada: Person, password: str | None = None) -> tuple[FlaskClient, Any]:
     """Show, fill in and send the form, as a browser does."""
     browser = app.test_client()
-    token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/enter").text)
+    token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/login").text)
     assert token is not None
     form = {"email": ada.email, "password": password or ada.password, "csrf_token": token[1]}
-    return browser, browser.post("/enter", data=form)
+    return browser, browser.post("/login", data=form)
 
 
 def test_a_person_comes_in_by_the_applications_own_page(app: Flask, ada: Person) -> None:
-    browser, answer = enter(app, ada)
+    browser, answer = sign_in(app, ada)
     assert answer.location == "/"
     assert browser.get("/").json == {"hello": ada.email}
     assert app.test_client().get("/").status_code == 401
@@ -48,53 +48,53 @@ def test_a_program_comes_in_by_a_token(app: Flask, ada: Person) -> None:
 
 def test_a_wrong_password_is_told_on_the_page_and_counted(app: Flask, ada: Person) -> None:
     for _ in range(5):
-        assert "Incorrect email or password" in enter(app, ada, "wrong")[1].text
-    assert "Too many attempts" in enter(app, ada)[1].text
+        assert "Incorrect email or password" in sign_in(app, ada, "wrong")[1].text
+    assert "Too many attempts" in sign_in(app, ada)[1].text
 
 
 def test_who_is_suspended_is_out_at_once(app: Flask, ada: Person) -> None:
-    browser, _ = enter(app, ada)
+    browser, _ = sign_in(app, ada)
     ada.change(status="suspended")
     assert browser.get("/").status_code == 401
-    assert "Inactive account" in enter(app, ada)[1].text
+    assert "Inactive account" in sign_in(app, ada)[1].text
 
 
 def test_a_new_password_ends_the_cookies_from_before(app: Flask, ada: Person) -> None:
-    browser, _ = enter(app, ada)
+    browser, _ = sign_in(app, ada)
     ada.change(password=token_urlsafe())
     assert browser.get("/").status_code == 401
-    assert enter(app, ada)[0].get("/").json == {"hello": ada.email}
+    assert sign_in(app, ada)[0].get("/").json == {"hello": ada.email}
 
 
 def test_a_sign_out_ends_tokens_and_cookies_until_the_next_sign_in(app: Flask, ada: Person) -> None:
-    browser, _ = enter(app, ada)
+    browser, _ = sign_in(app, ada)
     api = ada.api()
     with app.app_context():
         frontdesk.sign_out(frontdesk.accounts.get(ada.email))
     assert browser.get("/").status_code == 401
     assert api.get("/", 401).detail == "Token expired"
-    assert enter(app, ada)[0].get("/").json == {"hello": ada.email}
+    assert sign_in(app, ada)[0].get("/").json == {"hello": ada.email}
 
 
 def test_a_form_without_its_csrf_token_is_refused_and_our_routes_need_none(
     app: Flask, ada: Person
 ) -> None:
     form = {"email": ada.email, "password": ada.password}
-    assert app.test_client().post("/enter", data=form).status_code == 400
+    assert app.test_client().post("/login", data=form).status_code == 400
     login = {"username": ada.email, "password": ada.password}
     assert app.test_client().post("/api/login", data=login).status_code == 200
 
 
 def test_leaving_ends_this_browser_and_leaving_everywhere_all(app: Flask, ada: Person) -> None:
-    one, other = enter(app, ada)[0], enter(app, ada)[0]
-    send(one, "/leave")
+    one, other = sign_in(app, ada)[0], sign_in(app, ada)[0]
+    send(one, "/logout")
     assert (one.get("/").status_code, other.get("/").status_code) == (401, 200)
-    one = enter(app, ada)[0]
-    send(one, "/leave-everywhere")
+    one = sign_in(app, ada)[0]
+    send(one, "/logout-everywhere")
     assert (one.get("/").status_code, other.get("/").status_code) == (401, 401)
 
 
 def send(browser: FlaskClient, path: str) -> None:
-    token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/enter").text)
+    token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/login").text)
     assert token is not None
     assert browser.post(path, data={"csrf_token": token[1]}).status_code == 302

@@ -25,15 +25,15 @@ db = SQLAlchemy(model_class=Base)
 frontdesk = flask_frontdesk.Frontdesk[Account]()
 
 
-ENTER = """<!doctype html><title>Enter</title>
+LOGIN = """<!doctype html><title>Sign in</title>
 <form method="post">
-  <p>{{ refusal }}</p>
-  <input name="email" type="email"> <input name="password" type="password"> <button>Enter</button>
+  <p>{{ error }}</p>
+  <input name="email" type="email"> <input name="password" type="password"> <button>Sign in</button>
 </form>
 """
 LIST = """<!doctype html><title>Shopping</title>
 <script src="/static/htmx.min.js"></script>
-<p>{{ account.email }} <form method="post" action="/leave"><button>Leave</button></form></p>
+<p>{{ account.email }} <form method="post" action="/logout"><button>Sign out</button></form></p>
 <ul id="list">{% for each in things %}<li>{{ each }}</li>{% endfor %}</ul>
 <form method="post" action="/things"><input name="thing"> <button>Add</button></form>
 <form hx-post="/things" hx-target="#list" hx-swap="beforeend">
@@ -55,23 +55,23 @@ def create_app(database_url: str = "sqlite:///pages.db") -> Flask:
     # [end]
     things: list[str] = []
 
-    # [enter]
-    @app.route("/enter", methods=["GET", "POST"])
-    def enter() -> str | Response:
-        refusal = ""
+    # [login]
+    @app.route("/login", methods=["GET", "POST"])
+    def login() -> str | Response:
+        error = ""
         if request.method == "POST":
             try:
                 account = frontdesk.verify_password(request.form["email"], request.form["password"])
                 frontdesk.sign_in(account, how="password", by_cookie=True)
                 return redirect("/")
             except flask_frontdesk.Problem as problem:
-                refusal = problem.detail
-        return render_template_string(ENTER, refusal=refusal)
+                error = problem.detail
+        return render_template_string(LOGIN, error=error)
 
-    @app.post("/leave")
-    def leave() -> Response:
+    @app.post("/logout")
+    def logout() -> Response:
         frontdesk.sign_out_here()
-        return redirect("/enter")
+        return redirect("/login")
 
     # [end]
 

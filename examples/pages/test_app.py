@@ -29,20 +29,20 @@ def browser(app: Flask, ada: Person) -> FlaskClient:
     """A client after Ada has signed in with the form."""
     browser = app.test_client()
     form = {"email": ada.email, "password": ada.password}
-    answer = browser.post("/enter", data=form, headers=OWN, **AT)
+    answer = browser.post("/login", data=form, headers=OWN, **AT)
     assert answer.location == "/"
     return browser
 
 
 def test_the_form_signs_in_and_out(browser: FlaskClient, ada: Person) -> None:
     assert ada.email in browser.get("/", **AT).text
-    assert browser.post("/leave", headers=OWN, **AT).location == "/enter"
+    assert browser.post("/logout", headers=OWN, **AT).location == "/login"
     assert browser.get("/", **AT).status_code == 401
 
 
 def test_a_wrong_password_is_told_on_the_page(app: Flask, ada: Person) -> None:
     form = {"email": ada.email, "password": ada.password + "?"}
-    answer = app.test_client().post("/enter", data=form, headers=OWN, **AT)
+    answer = app.test_client().post("/login", data=form, headers=OWN, **AT)
     assert "Incorrect email or password" in answer.text
     assert "Set-Cookie" not in answer.headers
 
@@ -62,11 +62,11 @@ def test_a_page_of_others_does_nothing_of_all_that(
 ) -> None:
     added = browser.post("/things", data={"thing": "spam"}, headers=NEIGHBOUR, **AT)
     assert added.status_code == 403
-    assert browser.post("/leave", headers=NEIGHBOUR, **AT).status_code == 403
+    assert browser.post("/logout", headers=NEIGHBOUR, **AT).status_code == 403
     form = {"email": ada.email, "password": ada.password}
-    entered = app.test_client().post("/enter", data=form, headers=NEIGHBOUR, **AT)
-    assert "This request comes from another site" in entered.text
-    assert "Set-Cookie" not in entered.headers
+    login = app.test_client().post("/login", data=form, headers=NEIGHBOUR, **AT)
+    assert "This request comes from another site" in login.text
+    assert "Set-Cookie" not in login.headers
     assert "spam" not in browser.get("/", **AT).text
 
 

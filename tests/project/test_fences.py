@@ -11,8 +11,10 @@ import pytest
 from ..rigs.guides import WHOLE, Fence, fences, page, page_names, tabs, without_tabs
 from ..rigs.servers import ROOT
 
-# One page explains the variables of these pages; test_http_api.py sends their commands.
-GENERATED = "http-api/"
+# Generated pages: test_http_api.py sends the commands, and tests/cli/test_help.py reads the help.
+GENERATED = ("http-api/", "cli")
+# Variables of a caller who reads the generated pages, named as in the guides.
+CALLERS = {"API", "TOKEN", "PASSWORD", "INVITATION"}
 LANGUAGES = ("sh", "python", "js")
 SOURCE = re.compile(r"\A(?:#|//) (?:examples|tests)/")
 IN_SINGLE_QUOTES = re.compile(r"'[^']*'")
@@ -45,7 +47,6 @@ NOT_EXECUTED = {
         "the first requests of the service: tests/core, tests/tasks and test_run.py send them",
     ),
     "backup": (2, OPERATES),
-    "cli": (34, "written from the help of the commands, which tests/cli/test_help.py reads"),
     "compose": (9, CONTAINERS),
     "configuration": (4, ENVIRONMENT),
     "console": (2, EXCERPT),
@@ -99,7 +100,7 @@ def undefined(name: str) -> list[str]:
     text = page(name)
     defined = set(KNOWN[""]) | KNOWN.get(name, set())
     if name.startswith(GENERATED):
-        defined |= {"API", "TOKEN"}
+        defined |= CALLERS
     found = []
     for fence in fences(text):
         if fence.language == "sh":

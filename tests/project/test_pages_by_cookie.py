@@ -26,10 +26,10 @@ app.run(port=int(sys.argv[1]), use_reloader=False)
 """
 _SCRIPT = """
 async () => {
-  const { signIn, signOut, whoIsThere } = await import("/static/session.js");
-  const before = (await whoIsThere()).account.email;
+  const { signIn, signOut, readSession } = await import("/static/session.js");
+  const before = (await readSession()).account.email;
   await signOut();
-  const anonymous = await whoIsThere();
+  const anonymous = await readSession();
   const refused = await signIn("ada@example.com", "wrong").catch((problem) => problem.code);
   const after = (await signIn("ada@example.com", "correct horse battery")).account.email;
   return { before, anonymous, refused, after, cookie: document.cookie };
@@ -47,7 +47,7 @@ def address(python: str, tmp_path: Path) -> Iterator[str]:
 
 def test_form_htmx_and_script_use_the_cookie_session(browser: Browser, address: str) -> None:
     page = browser.new_page()
-    page.goto(f"{address}/enter")
+    page.goto(f"{address}/login")
     page.fill("[name=email]", "ada@example.com")
     page.fill("[name=password]", "correct horse battery")
     page.click("button")
@@ -65,8 +65,8 @@ def test_form_htmx_and_script_use_the_cookie_session(browser: Browser, address: 
         "after": "ada@example.com",
         "cookie": "",
     }
-    page.click("text='Leave'")
-    expect(page.get_by_role("button", name="Enter")).to_be_visible()
+    page.click("text='Sign out'")
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     response = page.goto(f"{address}/")
     assert response is not None
     assert response.status == 401

@@ -11,6 +11,6 @@ export async function ask(path, { method = "GET", json } = {}) {
 
 export const signIn = (email, password) =>
   ask("/api/session", { method: "POST", json: { email, password } });
-export const whoIsThere = () => ask("/api/session").catch(() => null);
+export const readSession = () => ask("/api/session").catch(() => null);
 export const signOut = () => ask("/api/session", { method: "DELETE" });
 // [end]
