@@ -43,7 +43,7 @@ MESSAGE_TERMS = {
     r"did not answer": "did not respond, returned an invalid response",
     r"keystore": "shared state store",
     r"prov(?:e|es|ed|en|ing)|unproven": "verify, verified, unverified",
-    r"(?<!choose )another one": "name it: a different value, the current value",
+    r"(?<!choose )(?<!enter )another one": "name it: a different value, the current value",
 }
 BANNED_IN_MESSAGES = re.compile(rf"\b(?:{'|'.join(MESSAGE_TERMS)})\b", re.IGNORECASE)
 PROSE_SUFFIXES = {".html", ".md", ".py", ".txt"}
