@@ -60,7 +60,8 @@ curl $api/ada/notes/ -H "Authorization: Bearer $token"
 rm instance/outbox/*.eml
 
 # [recovery]
-curl $api/password-recovery -H 'Content-Type: application/json' -d '{"email": "ada@example.com"}'
+curl $api/password-recovery -H 'Content-Type: application/json' \
+  -d '{"email": "ada@example.com"}'
 # [end]
 
 # The email is sent after the response, and the server ends with this script.

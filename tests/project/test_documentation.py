@@ -193,3 +193,9 @@ def badge(name: str) -> str:
     assert f"docs/_static/{file}" in (ROOT / "README.md").read_text()
     [text] = re.findall(r'aria-label="(.*?)"', (ROOT / "docs" / "_static" / file).read_text())
     return str(text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_curl_commands_fit_a_line_of_ninety_characters(page: Path) -> None:
+    lines = re.findall(r"^ *(curl .*)$", (ROOT / page).read_text(), re.MULTILINE)
+    assert [line for line in lines if len(line) > 90] == []
