@@ -86,6 +86,9 @@ It describes a service with all features switched on; your own server has its do
 `/api/v1/openapi.json`. See [HTTP API](../api.md) for pagination, polling and generated clients,
 and [Errors](../errors.md) for the form of an error.
 
+The requests use the variables `API` and `TOKEN`, which
+[Before you paste](../accounts.md#before-you-paste) sets.
+
 This reference is generated from the code by `make api`.
 """
 
