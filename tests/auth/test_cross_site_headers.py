@@ -59,6 +59,7 @@ REJECTED = {
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
     return make_app(
+        AUTH__ACCOUNT_DELETION="on",
         AUTH__COOKIE_SESSIONS="on",
         CORE__CLIENT_HOST="https://app.example.com",
         CORE__CORS_ORIGINS='["https://admin.example.com"]',
