@@ -15,20 +15,20 @@ from collections.abc import Iterator
 from .test_structure import APP, modules
 
 BUDGETS = {
-    "accounts": 2_183,
-    "administration": 1_328,
-    "app": 466,
+    "accounts": 2_198,
+    "administration": 1_354,
+    "app": 469,
     "audit": 374,
-    "auth": 8_714,
+    "auth": 8_806,
     "broadcasts": 1_132,
-    "cli": 998,
-    "console": 6_666,
-    "core": 7_210,
-    "deletion": 326,
-    "delivery": 3_343,
-    "doctor": 458,
-    "exports": 570,
-    "extension": 1_510,
+    "cli": 1_095,
+    "console": 6_815,
+    "core": 7_286,
+    "deletion": 319,
+    "delivery": 3_361,
+    "doctor": 459,
+    "exports": 561,
+    "extension": 1_581,
     "monitoring": 333,
     "notifications": 1_129,
     "profiles": 1_289,
@@ -38,7 +38,7 @@ BUDGETS = {
     "tasks": 209,
     "testing": 398,
     "transfer": 1_217,
-    "workspaces": 2_526,
+    "workspaces": 2_528,
 }
 # A package may be this much smaller than its budget before the budget has to follow.
 SLACK = 20
