@@ -2,7 +2,7 @@
 and of a form that needs a re-authentication.
 
 The fields are in the shared state store. Only the account of the ended session gets them back.
-Only named fields are stored: those below, and those that a page of the application names.
+Only named fields are stored: the ones below, and the ones that a page of the application names.
 """
 
 from contextlib import suppress

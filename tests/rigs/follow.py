@@ -190,7 +190,7 @@ class Reader:
 
 
 def edited(factory: str, code: str) -> str:
-    """Add code where a guide tells its readers to: imports to the imports, settings below the
+    """Add code at the places that a guide names: imports to the imports, settings below the
     settings, and everything else below the blueprints."""
     lines, added = factory.splitlines(), code.splitlines()
     places: dict[str, list[str]] = {"import": [], "config": [], "rest": []}
