@@ -230,6 +230,14 @@ class TestWelcomePage:
         assert 'href="/sign-in"' not in page
         assert sent(client, token=link[1]).status_code == 303
 
+    def test_links_to_sign_in_and_sign_up_while_registration_is_open(
+        self, make_app: MakeApp
+    ) -> None:
+        app = make_app(CORE__PUBLIC_URL=PUBLIC, AUTH__REGISTRATION="open")
+        app.debug = True
+        page = app.test_client().get("/", base_url=self.LOCAL).text
+        assert all(f'href="{path}' in page for path in ("/sign-in", "/register", "/first-root"))
+
     @pytest.mark.parametrize("name", ["root", "other"])
     def test_names_the_root_account_of_the_settings_if_it_exists(
         self, app: Flask, client: FlaskClient, person: MakePerson, name: str
