@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException
 
 from app import AuthSettings, Frontdesk, blueprints
 from app.accounts.account import Account
-from app.console.mounted_pages import NEEDS
+from app.console.resources import NEEDS
 from app.console.routes import PAGE, ROUTES
 from app.core.config.settings import CoreSettings
 from app.testing import Kit
