@@ -7,7 +7,6 @@ from flask import Flask
 from . import blueprints
 from .auth.settings import AuthSettings
 from .cli.groups import add_commands
-from .core.config.settings import LoadedSettings
 from .core.context import EXTENSION, Context
 from .core.errors import SetupError
 from .extension.frontdesk import Extension
@@ -43,7 +42,7 @@ class Frontdesk(Extension[A]):
             app: The initialized application.
             prefix: Prefix of all paths, such as `/api`.
             only: Names of blueprints, such as `auth` and `workspaces`. Default: all that the
-                settings enable.
+                settings enable, without the sample resource `tasks`.
 
         Raises:
             SetupError: A name is unknown, or a blueprint needs a setting that is missing.
@@ -54,8 +53,7 @@ class Frontdesk(Extension[A]):
             frontdesk.mount(app, "/api", only=["auth", "registration", "workspaces"])
         """
         context: Context = app.extensions[EXTENSION]
-        names = _enabled_names(context.settings) if only is None else only
-        _mount(app, prefix.rstrip("/"), names)
+        _mount(app, prefix.rstrip("/"), _enabled_names(context) if only is None else only)
 
     def _add_commands(self, context: Context) -> None:
         add_commands(context)
@@ -102,15 +100,16 @@ def _mount(app: Flask, prefix: str, names: Collection[str]) -> None:
             )
 
 
-def _enabled_names(settings: LoadedSettings) -> Collection[str]:
-    """Return the names of the API's blueprints, without those that the settings disable."""
-    auth = settings.of(AuthSettings)
+def _enabled_names(context: Context) -> Collection[str]:
+    """Return the names of the API's blueprints that the settings enable. The sample resource is for
+    the service, as its setting is."""
+    auth = context.settings.of(AuthSettings)
     optional = {
         "sessions": auth.keeps_sessions,
         "mfa": auth.keeps_authenticators,
         "passkeys": auth.takes_passkeys,
         "login_codes": auth.LOGIN_BY_CODE == "on",
         "exports": auth.ACCOUNT_EXPORTS == "on",
-        "tasks": settings.of(TasksSettings).ENABLED,
+        "tasks": context.owns_application and context.settings.of(TasksSettings).ENABLED,
     }
     return [name for name in _PREFIXES if optional.get(name, True)]

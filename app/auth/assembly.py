@@ -138,7 +138,7 @@ def _recovery(context: Context) -> Recovery:
 
 def _sign_in_links(context: Context) -> SignInLinks:
     accounts, ids = context.get(Accounts), context.tables.account_ids
-    proofs = AccountProofs(LINK, context.get(Proofs), accounts, ids)
+    proofs = AccountProofs(LINK, context.get(Proofs), accounts, ids, until_sign_in=True)
     return SignInLinks(context.basics, proofs, context.get(SignInPolicy))
 
 

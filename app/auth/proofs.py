@@ -169,12 +169,14 @@ class AccountProofs:
     proofs: Proofs
     accounts: Accounts
     ids: IdKind
+    # Whether a sign-in ends the proofs too, if the accounts have the time of the last one.
+    until_sign_in: bool = False
 
     def issue(self, account: AccountLike) -> IssuedProof:
         return self.proofs.issue(self.purpose, account_subject(account))
 
     def token(self, account: AccountLike) -> str:
-        return self.proofs.token(self.purpose, account_subject(account))
+        return self.proofs.token(self.purpose, self._subject(account))
 
     def issue_unusable(self, email: str) -> None:
         """Do the work of a proof for an email address without an account."""
@@ -197,7 +199,14 @@ class AccountProofs:
 
     def _by_id(self, account_id: AccountKey) -> ProofSubject[AccountLike] | None:
         account = self.accounts.by_id(self.ids.from_text(account_id))
-        return account_subject(account) if account is not None else None
+        return self._subject(account) if account is not None else None
+
+    def _subject(self, account: AccountLike) -> ProofSubject[AccountLike]:
+        subject = account_subject(account)
+        last = getattr(account, "last_login_date", None)
+        if not self.until_sign_in or last is None:
+            return subject
+        return subject._replace(state=(*subject.state, last.timestamp()))
 
 
 def account_subject(account: AccountLike) -> ProofSubject[AccountLike]:

@@ -294,6 +294,14 @@ def test_page_of_a_sign_in_link_says_when_it_is_of_no_use(
     assert "/sign-in/link" not in page.answer.text
 
 
+def test_sign_in_ends_other_sign_in_links(app: Flask, ada: Person, clock: SteppingClock) -> None:
+    """So a used link is of no use in a process that does not know of its use."""
+    earlier = link(app).partition("token=")[2]
+    clock.step(minutes=1)
+    Api(app).post("/login/link", json={"token": link(app).partition("token=")[2]})
+    Api(app).post("/login/link", 400, json={"token": earlier})
+
+
 def test_sign_in_link_expires(app: Flask, ada: Person, clock: SteppingClock) -> None:
     token = link(app).partition("token=")[2]
     clock.step(minutes=11)
