@@ -39,8 +39,8 @@ LOGGED_IN = Signal(
     "account-logged-in",
     "the account",
     "at each successful sign-in, before claims and payload, inside the transaction",
-    "nothing. If it raises a `Problem`, the problem is the response and the sign-in is not stored; an"
-    " account that an identity provider's first sign-in created stays",
+    "nothing. If it raises a `Problem`, the problem is the response and the sign-in is not stored;"
+    " an account that an identity provider's first sign-in created stays",
 )
 LOGGED_OUT = Signal(
     "account-logged-out",

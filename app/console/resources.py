@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,7 +49,7 @@ HOMES = (".dashboard", ".profile_page", ".account_page")
 
 
 def _needs(path: str) -> Collection[str]:
-    starts = [start for start in NEEDS if re.match(f"{re.escape(start)}(?![^/.])", path)]
+    starts = [start for start in NEEDS if f"{path}/".startswith((f"{start}/", f"{start}."))]
     return NEEDS[max(starts, key=len)] if starts else ()
 
 

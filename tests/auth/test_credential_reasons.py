@@ -85,17 +85,14 @@ def test_token_from_before_a_new_password_is_revoked(plain: Api, clock: Stepping
     assert_reason(token.get("/account", 401), "revoked")
 
 
-@pytest.mark.parametrize(
-    "token",
-    [
+def test_any_other_token_is_invalid(plain: Api) -> None:
+    for token in (
         signed("another secret, also long enough for HS256"),
         signed(aud="another-service"),
         signed(nbf=int(time.time()) + 3600),
         signed(exp=...),
-    ],
-)
-def test_any_other_token_is_invalid(plain: Api, token: str) -> None:
-    assert_reason(plain.as_token(token).get("/account", 401), "invalid")
+    ):
+        assert_reason(plain.as_token(token).get("/account", 401), "invalid")
 
 
 def test_token_of_an_ended_session_is_revoked(api: Api, ada: Person) -> None:

@@ -39,6 +39,7 @@ PATTERNS = {
     "workspaces/slugs.py",
 }
 FORMATS = {
+    "cli/groups.py",
     "console/texts.py",
     "core/coded_messages.py",
     "core/db/search_indexes.py",
