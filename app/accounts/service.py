@@ -247,7 +247,7 @@ class Accounts(Generic[A]):
         return account
 
     def all(self, *conditions: ColumnElement[bool]) -> Iterator[A]:
-        """Yield all accounts, or those that meet conditions, in the order of their ids.
+        """Yield all accounts, or the ones that meet conditions, in the order of their ids.
 
         Args:
             conditions: Conditions on the columns of the account model.

@@ -232,7 +232,7 @@ class TooManyAttempts(TooManyRequests):
 
     def __init__(self, retry_after: int, *, note: Values | None = None) -> None:
         super().__init__(retry_after, note=note)
-        # An application's subclass has a detail of its own.
+        # An application's subclass has its own detail.
         if self.detail == TooManyAttempts.detail:
             self.detail = f"Too many attempts. Try again in {_duration(max(1, retry_after))}."
 

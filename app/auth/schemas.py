@@ -192,7 +192,7 @@ class MailedToken(RequestSchema):
     class Input(TypedDict):
         token: str
 
-    token = Text(min=1, max=1024, required=True, description="Token from the email.")
+    token = Text(min=1, max=1024, required=True, description="Token from the link.")
 
 
 class RedirectUri(Text):

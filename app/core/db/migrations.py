@@ -146,7 +146,7 @@ def _check_history(scripts: Any) -> None:
     if others := [each.revision for each in merged if not _is_own(Path(each.path))]:
         raise SetupError(
             f"{', '.join(others)} belongs to Frontdesk's history, which stays separate from yours:"
-            " run `flask db upgrade heads`. To merge branches of your own migrations, name them:"
+            " run `flask db upgrade heads`. To merge your own branches, name them:"
             " `flask db merge REVISION REVISION`."
         )
 

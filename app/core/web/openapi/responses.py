@@ -145,7 +145,7 @@ class ProblemRead(Schema):
     )
     errors = fields.List(
         fields.Nested(FaultRead),
-        metadata={"description": "All invalid values; with 409, those that another account has."},
+        metadata={"description": "All invalid values; with 409, values that another account has."},
     )
 
 
