@@ -105,7 +105,9 @@ def send_notification(
 @answers(200, ReachRead, ready=True)
 def tell_reach(json: ReachQuestion.Input) -> JsonObject:
     """Count the recipients that each channel reaches, and the unreachable ones by reason"""
-    return service(Notifications).count_reach(json["channels"], json.get("account_receiver_ids"))
+    return service(Notifications).count_reach(
+        json["channels"], json.get("account_receiver_ids"), json.get("kind")
+    )
 
 
 @blueprint.get("/all")

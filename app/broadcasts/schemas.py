@@ -18,9 +18,12 @@ from ..delivery.outbox.models import FAILED
 from ..notifications.schemas import (
     CHANNEL,
     DELIVERY_STATE,
+    KIND,
     MAX_CHANNELS,
     NOTIFICATION_TYPE,
+    OPEN_URL,
     AccountIds,
+    ContentRow,
     NotificationCreate,
     WithReceivers,
 )
@@ -52,8 +55,10 @@ class BroadcastQuery(WithReceivers):
 class ReachQuestion(WithReceivers):
     class Input(TypedDict):
         channels: list[str]
+        kind: NotRequired[str]
         account_receiver_ids: NotRequired[list[AccountKey]]
 
+    kind = EnumField(KIND, description="Kind of the notification.")
     channels = fields.List(
         EnumField(CHANNEL),
         required=True,
@@ -134,7 +139,13 @@ class DeliveryCounts(Schema):
     )
 
 
-class NotificationRead(Schema):
+class NotificationLinks(Schema):
+    open = response_field(fields.String, OPEN_URL, allow_none=True)
+
+
+class NotificationRow(ContentRow):
+    """A notification with its counts."""
+
     id = response_field(fields.Integer, "ID of the notification.")
     title = response_field(fields.String, "Title of the notification.")
     message = response_field(fields.String, "Text of the notification.")
@@ -159,10 +170,16 @@ class NotificationRead(Schema):
     )
 
 
+class NotificationRead(NotificationRow):
+    links = response_field(fields.Nested, "URLs of the notification.", NotificationLinks)
+
+
 DRAFT = {
     "title": "Closed on Friday",
     "message": "The office is closed on Friday.",
     "channels": ["inapp", "email"],
+    "url": "/news/7",
+    "kind": "announcements",
 }
 BROADCAST = {"data": DRAFT}
 SENT = {
@@ -175,6 +192,9 @@ SENT = {
     "receivers": 120,
     "read": 0,
     "deliveries": {"email": {"pending": 120, "sent": 0, "failed": 0, "skipped": 0}},
+    "data": None,
+    "workspace_id": None,
+    "links": {"open": "https://app.example.com/news/7"},
 }
 RETRIED = {"message": "3 failed deliveries will be tried again"}
 QUESTION = {"channels": ["inapp", "email", "sms"]}

@@ -11,7 +11,7 @@ from sqlalchemy import Row, Select, delete, select, union_all
 
 from ..core.actions import Target
 from ..core.coded_messages import CodedMessage
-from ..core.context import report_action
+from ..core.context import find_context, report_action
 from ..core.db.account_ids import serialize_id
 from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
 from ..core.errors import Invalid
@@ -23,13 +23,14 @@ from ..delivery.outbox.deletion import delete_messages
 from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
 from ..notifications.actions import NOTIFICATION_DELETED
 from ..notifications.errors import NotificationNotFound
+from ..notifications.kinds import ANNOUNCEMENTS, INAPP
 from ..notifications.models import ADMIN, IS_BROADCAST, SUBJECT, Notification
 from ..notifications.receivers import Audience
-from ..notifications.schemas import INAPP, NotificationCreate
-from ..notifications.service import Draft, Notifications
+from ..notifications.schemas import NotificationCreate
+from ..notifications.service import Draft, Notifications, default_channels
 from .counts import NotificationCounter, NotificationCounts
 from .expansions import Expansions
-from .schemas import NotificationRead
+from .schemas import NotificationRow
 
 # Values that are serialized as JSON without a schema.
 SentItem = dict[str, Any]
@@ -38,7 +39,7 @@ SentItem = dict[str, Any]
 _SAMPLE = 1000
 
 # The columns of the notification's row; the other fields are counted.
-_STORED = [name for name in field_names(NotificationRead) if hasattr(Notification, name)]
+_STORED = [name for name in field_names(NotificationRow) if hasattr(Notification, name)]
 
 
 @dataclass(eq=False)
@@ -57,7 +58,8 @@ class SentNotifications:
         is_personal: bool = False,
     ) -> SentItem:
         """Send an admin's notification; its channels must exist and include the inbox."""
-        channels = data["channels"]
+        kind = self.notifications.find_kind(data.get("kind", ANNOUNCEMENTS), "data.")
+        channels = data.get("channels", default_channels(kind))
         if unknown := self.notifications.unknown_channels(channels):
             raise Invalid.about("data.channels", self.notifications.not_channels(unknown))
         if channels and INAPP not in channels:
@@ -65,6 +67,8 @@ class SentNotifications:
                 "data.channels",
                 CodedMessage(f"Must have {INAPP} among them.", "required", expected=INAPP),
             )
+        self.notifications.check_channels(kind, channels, "data.")
+        data = {**data, "channels": channels, "kind": kind.key}
         draft = Draft(**data, notification_type=ADMIN, sender_id=sender_id, is_personal=is_personal)
         sent = self.notifications.send(draft, to)
         assert sent.notification is not None
@@ -214,7 +218,10 @@ class SentNotifications:
 
 
 def sent_item(notification: object, counts: NotificationCounts) -> SentItem:
-    return {**{name: getattr(notification, name) for name in _STORED}, **counts._asdict()}
+    item = {**{name: getattr(notification, name) for name in _STORED}, **counts._asdict()}
+    url = item["url"]
+    opened = None if url is None else find_context().settings.core.link_url(url)
+    return {**item, "links": {"open": opened}}
 
 
 def _sent_by(sender_id: AccountKey | None) -> Select[Any]:

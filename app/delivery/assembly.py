@@ -84,9 +84,12 @@ def _channels(context: Context) -> Channels:
     return Channels([email, sms], context.hooks.named("channel"), accounts())
 
 
-def notification_url(context: Context) -> str:
-    """Return the URL in notification emails: the inbox, or the console's start without one."""
+def notification_url(context: Context, url: str | None = None) -> str:
+    """Return the URL of the link in a notification's email: the notification's own URL, otherwise
+    the inbox, or the console's start without one."""
     chosen, core = context.settings.of(DeliverySettings), context.settings.core
+    if url is not None:
+        return core.link_url(url)
     has_inbox = context.mounted.names & {"console", "notifications"} != {"console"}
     if has_inbox or not core.links_to_console or "DASHBOARD_PATH" in chosen.model_fields_set:
         return core.page_url(chosen.DASHBOARD_PATH)

@@ -54,6 +54,12 @@ class NewMessage:
     context: Values = field(default_factory=dict, repr=False)
     # Whether the title and the message have personal fields (personal.py).
     is_personal: bool = False
+    # The URL that the message opens, as sent: a path belongs to the page host.
+    url: str | None = None
+    # The key of the notification's kind.
+    kind: str | None = None
+    # The sender's data for clients and templates.
+    data: Values | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

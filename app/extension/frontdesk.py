@@ -7,7 +7,7 @@ It stores the hooks, listeners and events that the developer declares, and creat
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
@@ -26,10 +26,12 @@ from ..core.db.transaction import transaction
 from ..core.errors import Problem, SetupError
 from ..core.hooks import Hooks, check_call, check_name
 from ..core.process.collector import paused_collector
-from ..core.types import AnyFunction, Values
+from ..core.types import AnyFunction
 from ..core.web.problems import answer_problem
 from ..core.web.request_hooks import RequestHooks
 from ..delivery.start import DeliveryStart
+from ..notifications.kinds import BUILT_IN, NotificationKinds
+from ..notifications.settings import NotificationsSettings
 from . import hooks
 from .actions import ACTIONS, SIGNALS
 from .assembly import assemble, make_context
@@ -42,6 +44,7 @@ from .checks import (
     metadata_of,
 )
 from .console_pages import HostConsole
+from .notifying import Notifying
 from .options import NO_PARTS, OURS, Parts, Schemas
 from .production import check_production
 from .recording import Recording
@@ -52,12 +55,8 @@ if TYPE_CHECKING:
     from celery import Celery
     from marshmallow import Schema
 
-    from ..notifications.receivers import Audience
-    from ..notifications.service import SendResult
-    from .inbox import AccountInbox
 
-
-class Extension(Recording, SigningIn[A]):
+class Extension(Notifying, Recording, SigningIn[A]):
     """What `Frontdesk` is made of, without its command line, which stands above this package."""
 
     # The decorators of hooks.
@@ -133,7 +132,7 @@ class Extension(Recording, SigningIn[A]):
             ),
         )
         self._contexts.add(context)
-        context.add(self.console)
+        self._add_own(context)
         assemble(context)
         app.extensions[EXTENSION] = context
         self._add_commands(context)
@@ -331,78 +330,11 @@ class Extension(Recording, SigningIn[A]):
         self.on(REGISTERED.name)(make_default_workspace)
         self.on(DELETED.name)(delete_own_workspace)
 
-    def notify(
-        self,
-        title: str,
-        message: str,
-        *,
-        channels: Sequence[str] = ("inapp",),
-        receivers: Audience | Iterable[Any] | None = None,
-        sender: Any = None,
-        notification_type: str = "system",
-        scope: str = "account",
-        context: Values | None = None,
-    ) -> SendResult:
-        """Send a notification from your code.
-
-        It joins the open transaction, if there is one. Emails and SMS leave after the commit.
-
-        Args:
-            title: Title of the notification, on one line.
-            message: Text of the notification.
-            channels: `inapp`, `email`, `sms` or channels of your own.
-            receivers: Accounts or their ids, or an `Audience`. Without receivers, all accounts.
-            sender: The sending account or its id.
-            notification_type: `system` or `admin`. The type `admin` requires a sender.
-            scope: Scope of the notification, to keep notifications of other features apart.
-            context: Values for the template of the email. `template_file` names another template.
-
-        Returns:
-            The result, with the id of the stored notification.
-
-        Raises:
-            Invalid: The role of the audience is not one of `AUTH.ROLES`.
-            NoChannels: `channels` is empty.
-            SenderRequired: The type is `admin` and there is no sender.
-            UnknownReceivers: A receiver's id belongs to no account.
-
-        Example::
-
-            frontdesk.notify(
-                "Order shipped",
-                "Your order is on its way.",
-                channels=["inapp", "email"],
-                receivers=[order.account_id],
-            )
-        """
-        from ..notifications.receivers import account_ids, check_role
-        from ..notifications.service import Draft, Notifications
-
-        variables = dict(context or {})
-        draft = Draft.validate(
-            title=title,
-            message=message,
-            channels=channels,
-            notification_type=notification_type,
-            scope=scope,
-            sender_id=None if sender is None else account_ids([sender])[0],
-            template_file=variables.pop("template_file", None),
-            context=variables,
-        )
-        check_role(receivers, self.accounts)
-        return find_context().get(Notifications).send(draft, receivers)
-
-    @property
-    def inbox(self) -> AccountInbox:
-        """The inbox of an account: read, mark and delete its items.
-
-        Example::
-
-            items = frontdesk.inbox.page(account, limit=20)
-        """
-        from .inbox import AccountInbox
-
-        return AccountInbox()
+    def _add_own(self, context: Context) -> None:
+        """Add what this object declares, now and later."""
+        context.add(self.console)
+        configured = context.settings.of(NotificationsSettings).KINDS
+        context.add(NotificationKinds(BUILT_IN, self._kinds, configured))
 
     def _make_actions(self, clock: Clock, audits: bool) -> Actions:
         # A view that includes types that the application declares later.

@@ -10,6 +10,7 @@ from ..delivery.outbox.enqueue import Outbox
 from ..delivery.personal import FieldReader
 from .export import export_notifications
 from .inbox import Inbox
+from .kinds import NotificationKinds
 from .personal import PersonalFields
 from .retention import NotificationRetention
 from .service import Notifications
@@ -59,4 +60,5 @@ def _notifications(context: Context) -> Notifications:
         context.hooks,
         context.clock,
         context.settings.of(NotificationsSettings).INLINE_RECEIVERS,
+        context.get(NotificationKinds),
     )

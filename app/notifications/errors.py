@@ -52,6 +52,17 @@ class SenderRequired(BadRequest):
     fix = "Pass the sending account."
 
 
+class UnknownWorkspace(Invalid):
+    """The workspace that a notification is about does not exist. Nothing is sent."""
+
+    cause = "`workspace_id` is the ID of no workspace. Nothing was sent."
+    fix = "Send the ID of a workspace, or no `workspace_id`."
+
+    def __init__(self) -> None:
+        message = CodedMessage("No workspace has this ID.", "not_found")
+        super().__init__(faults=[Fault.of("", "data.workspace_id", message)])
+
+
 class UnknownReceivers(Invalid):
     """Some recipients do not exist; the message names some of their ids. Nothing is sent."""
 

@@ -27,6 +27,10 @@ def _inbox(account_id: AccountKey) -> ExportQuery:
         Notification.title,
         Notification.message,
         Notification.notification_type,
+        Notification.url,
+        Notification.kind,
+        Notification.data,
+        Notification.workspace_id,
         Notification.created_at,
         Notification.is_personal,
     ).join(Notification, Notification.id == InboxItem.notification_id)
@@ -40,5 +44,9 @@ def _sent(account_id: AccountKey) -> ExportQuery:
         Notification.message,
         Notification.channels,
         Notification.receivers,
+        Notification.url,
+        Notification.kind,
+        Notification.data,
+        Notification.workspace_id,
         Notification.created_at,
     ).where(Notification.sender_id == account_id)

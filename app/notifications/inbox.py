@@ -50,6 +50,10 @@ _BOUNDS: Mapping[str, Conditions] = {
 }
 
 
+def _from_json(text: str | None) -> Any:
+    return None if text is None else orjson.loads(text)
+
+
 class JsonText(TypeDecorator[Any]):
     """A JSON column read as text, since orjson parses it faster than the database's driver."""
 
@@ -57,7 +61,7 @@ class JsonText(TypeDecorator[Any]):
     cache_ok = True
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
-        return orjson.loads
+        return _from_json
 
 
 # The read schema decides which columns are shown.
@@ -66,8 +70,8 @@ _read_item = row_serializer(InboxItemRow)
 
 def _column(name: str) -> SQLColumnExpression[Any]:
     """Return the column of the item's row or of its notification."""
-    if name == "channels":
-        return cast(Notification.channels, JsonText).label(name)
+    if name in ("channels", "data"):
+        return cast(getattr(Notification, name), JsonText).label(name)
     found: SQLColumnExpression[Any] = getattr(
         InboxItem if hasattr(InboxItem, name) else Notification, name
     )

@@ -18,6 +18,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from ..core.db.account_ids import MAX_STRING_LENGTH
 from ..core.db.base import Base, Id, UtcDateTime, account_key
 from ..core.types import AccountKey, JsonObject
+from ..delivery.outbox.models import KIND_LENGTH, URL_LENGTH
+from ..workspaces.models import Workspace
 
 TITLE_LENGTH = 200
 MESSAGE_LENGTH = 10_000
@@ -29,6 +31,8 @@ ACCOUNT_SCOPE = "account"
 
 # The condition of the index of broadcasts, which are the notifications that admins send.
 IS_BROADCAST: Any = text("notification_type = 'admin' AND scope = 'account'")
+# The condition of the index of notifications about workspaces, which few are.
+HAS_WORKSPACE: Any = text("workspace_id IS NOT NULL")
 
 # The kind of subject of a notification's messages.
 SUBJECT = "notification"
@@ -53,6 +57,13 @@ class Notification(Base):
             postgresql_where=IS_BROADCAST,
             sqlite_where=IS_BROADCAST,
         ),
+        # Finds the rows to change when a workspace is deleted.
+        Index(
+            "ix_frontdesk_notifications_workspace_id",
+            "workspace_id",
+            postgresql_where=HAS_WORKSPACE,
+            sqlite_where=HAS_WORKSPACE,
+        ),
         {"sqlite_autoincrement": True},
     )
 
@@ -73,6 +84,16 @@ class Notification(Base):
     audience: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     # Whether the texts have personal fields; NULL: no.
     is_personal: Mapped[bool | None]
+    # The URL that the notification opens, as sent.
+    url: Mapped[str | None] = mapped_column(String(URL_LENGTH))
+    # The key of a kind, which may no longer be declared.
+    kind: Mapped[str | None] = mapped_column(String(KIND_LENGTH))
+    # Data for clients and templates, which is never shown by itself.
+    data: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
+    # The workspace that the notification is about.
+    workspace_id: Mapped[int | None] = mapped_column(
+        Id, ForeignKey(Workspace.id, ondelete="SET NULL")
+    )
 
 
 class InboxItem(Base):

@@ -1,11 +1,12 @@
 """Routes of the caller's inbox."""
 
+import orjson
 from flask import request
 from orjson import Fragment
 
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required
-from ..core.context import service
+from ..core.context import find_context, service
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import example, raises, variables
@@ -26,11 +27,15 @@ by_notification = variables(notification_id="`notification_id` of the inbox item
 def add_links(items: list[Item]) -> list[Item]:
     # Written as JSON, since a page has hundreds and objects would cost a third more. A path is
     # percent-encoded, so it needs no other escaping.
-    inbox = _inbox_path()
+    inbox, link_url = _inbox_path(), find_context().settings.core.link_url
     for item in items:
         item_path = f'"{inbox}/{item["id"]}"'
         mark = f'"{inbox}/{item["notification_id"]}/mark"'
-        item["links"] = Fragment(f'{{"self":{item_path},"mark":{mark},"delete":{item_path}}}')
+        url = item["url"]
+        opened = "null" if url is None else orjson.dumps(link_url(url)).decode()
+        item["links"] = Fragment(
+            f'{{"self":{item_path},"mark":{mark},"delete":{item_path},"open":{opened}}}'
+        )
     return items
 
 

@@ -4,8 +4,9 @@ from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from ..core.coded_messages import CodedMessage
+from ..core.coded_messages import REQUIRED, CodedMessage
 from ..core.context import current_frontdesk
+from ..core.types import JsonObject
 from ..core.web.fields import (
     AccountId,
     Described,
@@ -14,18 +15,22 @@ from ..core.web.fields import (
     Page,
     RequestSchema,
     StrictBoolean,
+    StrictInteger,
     Text,
     Timestamp,
     response_field,
 )
 from ..delivery.outbox.models import STATES
+from .content import JsonData, Link
+from .kinds import INAPP, NotificationKinds
 from .models import ADMIN, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
 
 MAX_CHANNELS = 50
-INAPP = "inapp"
 # The channels of the API contract; applications can add channels.
 CHANNELS = (INAPP, "push", "email", "sms", "discord")
 CHANNEL = NamedEnum("Channel", lambda: (*CHANNELS, *current_frontdesk.hooks.named("channel")))
+# Open, because stored kinds may no longer be declared.
+KIND = NamedEnum("NotificationKind", lambda: current_frontdesk.get(NotificationKinds), is_open=True)
 DELIVERY_STATE = NamedEnum("DeliveryState", STATES)
 NOTIFICATION_TYPE = NamedEnum("NotificationType", (SYSTEM, ADMIN))
 _IN_LINE = r"\x00\r\n\v\f\x1c-\x1f\x85\u2028\u2029"
@@ -69,10 +74,17 @@ class WithReceivers(RequestSchema):
 
 
 class NotificationCreate(WithReceivers):
+    class Meta(WithReceivers.Meta):
+        json_schema = {"anyOf": [{"required": ["channels"]}, {"required": ["kind"]}]}
+
     class Input(TypedDict):
         title: str
         message: str
-        channels: list[str]
+        channels: NotRequired[list[str]]
+        url: NotRequired[str]
+        kind: NotRequired[str]
+        data: NotRequired[JsonObject]
+        workspace_id: NotRequired[int]
 
     title = Text(
         min=1,
@@ -88,10 +100,26 @@ class NotificationCreate(WithReceivers):
     # An empty list gets a separate error.
     channels = fields.List(
         EnumField(CHANNEL),
-        required=True,
         validate=validate.Length(max=MAX_CHANNELS),
-        metadata={"description": "Channels on which the notification is sent."},
+        metadata={
+            "description": "Channels on which the notification is sent. Default with a `kind`: the"
+            " channels of the kind."
+        },
     )
+    url = Link(
+        description="Page that the notification opens: an http(s) URL, or a path of the web client."
+    )
+    kind = EnumField(KIND, description="Kind of the notification. Default: `announcements`.")
+    data = JsonData(
+        description="Data for clients and email templates: at most 4,096 bytes of JSON, nested at"
+        " most 8 levels deep."
+    )
+    workspace_id = StrictInteger(description="ID of the workspace that the notification is about.")
+
+    @validates_schema(skip_on_field_errors=False, pass_original=True)
+    def require_channels(self, _data: Any, original: Any, **_: Any) -> None:
+        if "channels" not in original and "kind" not in original:
+            raise ValidationError({"channels": [REQUIRED]})
 
 
 NO_RECEIVERS = CodedMessage(
@@ -114,15 +142,34 @@ class AccountIds(Described, fields.List[Any]):
         return super().deserialize(value, *args, **kwargs)
 
 
+OPEN_URL = "URL that the notification opens: `url`, of a path the URL of the web client's page."
+
+
 class InboxItemLinks(Schema):
     """Paths with the right ids, for GET, PATCH and DELETE."""
 
     self_ = response_field(fields.String, "Path of the inbox item.", data_key="self")
     mark = response_field(fields.String, "Path that marks the inbox item as read.")
     delete = response_field(fields.String, "Path that deletes the inbox item.")
+    open = response_field(fields.String, OPEN_URL, allow_none=True)
 
 
-class InboxItemRow(Schema):
+class ContentRow(Schema):
+    """The columns of a notification that are optional for its sender."""
+
+    url = response_field(
+        fields.String, "Page that the notification opens, as sent.", allow_none=True
+    )
+    kind = response_field(
+        EnumField, "Kind of the notification; it may no longer exist.", KIND, allow_none=True
+    )
+    data = response_field(fields.Dict, "Data of the sender for clients.", allow_none=True)
+    workspace_id = response_field(
+        fields.Integer, "ID of the workspace that the notification is about.", allow_none=True
+    )
+
+
+class InboxItemRow(ContentRow):
     """The columns of an inbox item and of its notification."""
 
     id = response_field(fields.Integer, "ID of the inbox item.")
@@ -168,10 +215,15 @@ ITEM = {
     "notification_type": "admin",
     "scope": "account",
     "created_at": "2026-03-01T12:00:00+00:00",
+    "url": "/news/7",
+    "kind": "announcements",
+    "data": {"article": 7},
+    "workspace_id": None,
     "links": {
         "self": "/api/v1/notifications/7",
         "mark": "/api/v1/notifications/3/mark",
         "delete": "/api/v1/notifications/7",
+        "open": "https://app.example.com/news/7",
     },
 }
 READ_ITEM = {**ITEM, "is_read": True}

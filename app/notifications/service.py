@@ -18,7 +18,7 @@ from ..accounts.service import Accounts
 from ..core.actions import Target
 from ..core.clock import Clock
 from ..core.coded_messages import CodedMessage
-from ..core.context import report_action
+from ..core.context import find_context, report_action
 from ..core.db.account_ids import IntegerIds
 from ..core.db.transaction import AnySession, after_commit, extended_timeout, transaction
 from ..core.errors import Invalid, SetupError
@@ -28,8 +28,10 @@ from ..core.web.request_data import schema_instance
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from ..delivery.outbox.models import PENDING, STATES
+from ..workspaces.models import Workspace
 from .actions import NOTIFICATION_SENT
-from .errors import NoChannels, SenderRequired
+from .errors import NoChannels, SenderRequired, UnknownWorkspace
+from .kinds import INAPP, NotificationKind, NotificationKinds
 from .models import (
     ACCOUNT_SCOPE,
     ADMIN,
@@ -39,8 +41,8 @@ from .models import (
     Expansion,
     Notification,
 )
-from .receivers import Audience, Receivers
-from .schemas import CHANNEL, CHANNELS, INAPP, NotificationCreate
+from .receivers import Audience, Receivers, check_role
+from .schemas import CHANNEL, CHANNELS, NotificationCreate
 
 
 @dataclass(frozen=True)
@@ -57,23 +59,58 @@ class Draft:
     context: Values = field(default_factory=dict)
     # Whether the texts have personal fields.
     is_personal: bool = False
+    url: str | None = None
+    kind: str | None = None
+    data: JsonObject | None = None
+    workspace_id: int | None = None
 
     @classmethod
-    def validate(cls, **values: Any) -> Draft:
+    def validate(
+        cls,
+        kinds: NotificationKinds,
+        channels: Sequence[str] | None,
+        context: Values,
+        values: JsonObject,
+    ) -> Draft:
         """Return the draft of an application's code, validated by the route's schema: a database
         or an email does not accept every text. Raises SetupError or ValueError."""
-        if isinstance(values["channels"], str):
-            raise SetupError(f'channels= takes several: channels=["{values["channels"]}"].')
-        for name in values["channels"]:
+        kind = _declared(kinds, values["kind"])
+        if channels is None:
+            channels = default_channels(kind)
+        if isinstance(channels, str):
+            raise SetupError(f'channels= takes several: channels=["{channels}"].')
+        for name in channels:
             how = f'registered first, with @frontdesk.channel("{name}")'
             check_known("channel", name, CHANNEL.known_values(), how)
-        try:
-            texts = schema_instance(NotificationCreate).load(
-                {name: values[name] for name in ("title", "message", "channels")}
+        if kind is not None and (excluded := kind.excluded(channels)):
+            raise SetupError(
+                f"The kind {kind.key!r} does not have the channels {', '.join(excluded)}: add them"
+                " to channels= of its declaration."
             )
+        try:
+            given = {name: values[name] for name in _LOADED if values[name] is not None}
+            loaded = schema_instance(NotificationCreate).load({**given, "channels": channels})
         except ValidationError as error:
             raise ValueError(f"This cannot be sent: {error.messages}") from None
-        return cls(**{**values, **texts})
+        variables = dict(context)
+        template_file = variables.pop("template_file", None)
+        return cls(**{**values, **loaded}, template_file=template_file, context=variables)
+
+
+# The values of a draft that the route's schema validates.
+_LOADED = ("title", "message", "url", "kind", "data", "workspace_id")
+
+
+def default_channels(kind: NotificationKind | None) -> list[str]:
+    """Return the channels of a notification whose sender names none."""
+    return list((kind and kind.channels) or [INAPP])
+
+
+def _declared(kinds: NotificationKinds, key: str | None) -> NotificationKind | None:
+    if key is not None:
+        how = f'declared first, with frontdesk.notification_kind("{key}", name="…")'
+        check_known("kind of notifications", key, kinds, how)
+    return None if key is None else kinds[key]
 
 
 class SendResult(NamedTuple):
@@ -92,6 +129,7 @@ class Notifications:
     clock: Clock
     # With more receivers, a worker stores their rows, and not the request.
     inline_receivers: int
+    kinds: NotificationKinds
 
     def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> SendResult:
         """Send to an audience, to accounts or their ids, each once, or to all accounts (None)."""
@@ -101,6 +139,7 @@ class Notifications:
         if draft.notification_type == ADMIN and INAPP in names and draft.sender_id is None:
             raise SenderRequired
         with transaction(self.session), extended_timeout(self.session):
+            self._check_workspace(draft.workspace_id)
             sent = self._send(draft, names, self._receivers(to))
             stored, is_broadcast = sent.notification, draft.notification_type == ADMIN
             if stored is not None and is_broadcast and isinstance(to, Audience):
@@ -109,10 +148,12 @@ class Notifications:
             return sent
 
     def count_reach(
-        self, channels: Sequence[str], to: Audience | Iterable[Any] | None
+        self, channels: Sequence[str], to: Audience | Iterable[Any] | None, kind: str | None = None
     ) -> JsonObject:
         """Count the receivers that each channel reaches, and the others by reason, with the query
         that a notification would be sent by."""
+        if kind is not None:
+            self.check_channels(self.find_kind(kind), channels)
         if unknown := self.unknown_channels(channels):
             raise Invalid.about("channels", self.not_channels(unknown))
         with transaction(self.session) as session, extended_timeout(self.session):
@@ -131,12 +172,39 @@ class Notifications:
             targets = self._receivers(to).targets(None).order_by(self.accounts.model.id)
             return session.scalars(targets.limit(most)).all()
 
+    def find_kind(self, key: str, parent: str = "") -> NotificationKind:
+        """Return the kind of a request, whose object `parent` names it; raise Invalid."""
+        if (kind := self.kinds.get(key)) is None:
+            choices = sorted(self.kinds)
+            text = CodedMessage("Not a kind of notifications.", "not_one_of", choices=choices)
+            raise Invalid.about(f"{parent}kind", text)
+        return kind
+
+    def check_channels(
+        self, kind: NotificationKind, channels: Iterable[str], parent: str = ""
+    ) -> None:
+        """Raise Invalid for channels that notifications of this kind cannot have."""
+        if excluded := kind.excluded(channels):
+            text = f"Not a channel of this kind: {', '.join(excluded)}"
+            choices = list(kind.channels or ())
+            message = CodedMessage(text, "not_one_of", choices=choices)
+            raise Invalid.about(f"{parent}channels", message)
+
     def unknown_channels(self, channels: Iterable[str]) -> list[str]:
         return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
 
     def not_channels(self, unknown: Iterable[str]) -> CodedMessage:
         known = sorted({*CHANNELS, *self.outbox.channels.names()})
         return CodedMessage(f"Not a channel: {', '.join(unknown)}", "not_one_of", choices=known)
+
+    def _check_workspace(self, workspace_id: int | None) -> None:
+        """Raise UnknownWorkspace, or keep the workspace until the end of the transaction."""
+        if workspace_id is not None:
+            found = select(Workspace.id).where(Workspace.id == workspace_id)
+            # The lock of a foreign key: without it, the workspace could be deleted before the row
+            # is stored.
+            if self.session.scalar(found.with_for_update(read=True, key_share=True)) is None:
+                raise UnknownWorkspace
 
     def _receivers(self, to: Audience | Iterable[Any] | None) -> Receivers:
         receivers = Receivers.of(self.session, self.accounts, to)
@@ -163,6 +231,9 @@ class Notifications:
             template_file=draft.template_file,
             context=draft.context,
             is_personal=draft.is_personal,
+            url=draft.url,
+            kind=draft.kind,
+            data=draft.data,
         )
         count = receivers.count()
         channels = [name for name in names if name != INAPP]
@@ -218,6 +289,10 @@ class Notifications:
             scope=draft.scope,
             receivers=receivers,
             is_personal=draft.is_personal,
+            url=draft.url,
+            kind=draft.kind,
+            data=draft.data,
+            workspace_id=draft.workspace_id,
             created_at=self.clock.now(),
         )
         self.session.add(notification)
@@ -243,3 +318,16 @@ class Notifications:
 def _reach(count: int, left_out: dict[Any, int]) -> JsonObject:
     reasons = [{"reason": why, "receivers": n} for why, n in sorted(left_out.items()) if n]
     return {"reached": count, "left_out": reasons}
+
+
+def send_from_code(
+    channels: Sequence[str] | None,
+    to: Audience | Iterable[Any] | None,
+    context: Values,
+    values: JsonObject,
+) -> SendResult:
+    """Send a notification of the application's code, with these values of a draft."""
+    frontdesk = find_context()
+    draft = Draft.validate(frontdesk.get(NotificationKinds), channels, context, values)
+    check_role(to, frontdesk.get(Accounts))
+    return frontdesk.get(Notifications).send(draft, to)

@@ -1,7 +1,10 @@
-from pydantic import Field, PositiveInt
+from typing import Annotated
+
+from pydantic import Field, PlainValidator, PositiveInt
 
 from ..core.config.removed_settings import REMOVED_SETTINGS
 from ..delivery.settings import DeliverySettings
+from .kinds import NotificationKind, read_kinds
 
 REMOVED_SETTINGS["NOTIFICATIONS__BROADCASTS"] = (
     "Every broadcast has an inbox row for each recipient."
@@ -20,4 +23,10 @@ class NotificationsSettings(DeliverySettings):
         default=10_000,
         description="Maximum number of recipients that the request itself stores. Workers store"
         " the recipients of larger broadcasts.",
+    )
+    KINDS: Annotated[dict[str, NotificationKind], PlainValidator(read_kinds)] = Field(
+        default={},
+        description="Kinds of notifications by key, each with `name` and optionally `description`,"
+        " `channels`, `mandatory` and `email_if_unread`. Example:"
+        ' `{"orders": {"name": "Orders", "channels": ["inapp", "email"]}}`.',
     )

@@ -68,7 +68,7 @@ def fakes() -> Iterator[Fakes]:
     def open_email(self: EmailChannel) -> Iterator[Send]:
         def send(message: StoredMessage, receiver: Receiver, *_more: object) -> None:
             language = self.templates.language_for(receiver.locale)
-            renderer = EmailRenderer(self.templates, message, self.link(), language)
+            renderer = EmailRenderer(self.templates, message, self.link(message.url), language)
             keep(renderer.render(receiver.email, message.values), self.mailer)
 
         yield send

@@ -52,10 +52,15 @@ def test_item_has_all_fields(inbox: Api, ada: Person, bob: Person, notify: Send)
         "sender_id": bob.id,
         "notification_type": "system",
         "scope": "account",
+        "url": None,
+        "kind": None,
+        "data": None,
+        "workspace_id": None,
         "links": {
             "self": f"/api/v1/notifications/{item['id']}",
             "mark": f"/api/v1/notifications/{notification_id}/mark",
             "delete": f"/api/v1/notifications/{item['id']}",
+            "open": None,
         },
     }
     assert item.keys() | {"created_at"} == InboxItemRead().dump_fields.keys()

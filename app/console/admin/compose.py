@@ -21,9 +21,9 @@ from ...delivery.message import Email
 from ...delivery.outbox.enqueue import CountsByChannel
 from ...delivery.outbox.models import SKIPPED
 from ...delivery.personal import EXAMPLE, FIELDS, FieldValues, fill
+from ...notifications.kinds import INAPP
 from ...notifications.models import TITLE_LENGTH
 from ...notifications.personal import PersonalFields
-from ...notifications.schemas import INAPP
 from ...notifications.service import Draft, Notifications
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..forms import remember_rejection

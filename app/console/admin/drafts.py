@@ -22,7 +22,8 @@ from ...core.web.request_data import load_body
 from ...delivery.message import Receiver
 from ...delivery.outbox.enqueue import Outbox
 from ...delivery.personal import EXAMPLE, FIELDS, may_have_fields, unknown_fields
-from ...notifications.schemas import CHANNEL, INAPP, NotificationCreate
+from ...notifications.kinds import INAPP
+from ...notifications.schemas import CHANNEL, NotificationCreate
 from ..texts import _
 from .audiences import MAX_NAMED, AudienceChoice, account_ids, typed_text
 

@@ -247,6 +247,10 @@ class CoreSettings(Namespace):
     def page_url(self, path: str) -> str:
         return self.page_host + path
 
+    def link_url(self, url: str) -> str:
+        """Return the URL that a link opens: a path is a page of the page host."""
+        return self.page_url(url) if url.startswith("/") else url
+
     @property
     def console_url(self) -> str:
         """The URL of the console's pages, or only their path without `PUBLIC_URL`."""

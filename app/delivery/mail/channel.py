@@ -27,8 +27,9 @@ _PLACEHOLDER = secrets.token_hex(16)
 class EmailChannel:
     mailer: Mailer
     templates: Templates
-    # The URL of the link in notification emails, which depends on what is mounted after the start.
-    link: Callable[[], str]
+    # Returns the link of a message with this URL; without one, the link depends on what is mounted
+    # after the start.
+    link: Callable[[str | None], str]
     clock: Clock
     address_book: AddressBook[Receiver]
     message_ids: MessageIds
@@ -52,7 +53,8 @@ class EmailChannel:
                 language = self.templates.language_for(receiver.locale)
                 renderer = renderers.get((message.id, language))
                 if renderer is None:
-                    renderer = EmailRenderer(self.templates, message, self.link(), language)
+                    link = self.link(message.url)
+                    renderer = EmailRenderer(self.templates, message, link, language)
                     renderers[message.id, language] = renderer
                 email = renderer.render(receiver.email, message.values)
                 mime = self.mailer.writer.write(email, moment, self.message_ids.derive(key))
@@ -85,6 +87,7 @@ class EmailRenderer:
             "title": message.title,
             "message": message.message,
             "message_html": linked(message.message),
+            "data": message.data or {},
             "link": link,
             "brand": templates.brand,
         }

@@ -45,6 +45,10 @@ class Batch(NamedTuple):
     deliveries: Sequence[ClaimedDelivery]
 
 
+_MESSAGE_COLUMNS = (
+    *("id", "title", "message", "created_at", "template_file", "context", "is_personal"),
+    *("url", "kind", "data"),
+)
 _CLAIMED_COLUMNS = (Delivery.outgoing_id, Delivery.receiver_id, Delivery.attempts)
 
 # A literal, because each bound value costs time.
@@ -195,8 +199,9 @@ class Batches:
 
 def _load_messages(connection: Connection, ids: set[int]) -> Mapping[int, StoredMessage]:
     columns = OutgoingMessage.__table__.c
-    names = ("id", "title", "message", "created_at", "template_file", "context", "is_personal")
-    rows = connection.execute(select(*(columns[name] for name in names)).where(columns.id.in_(ids)))
+    rows = connection.execute(
+        select(*(columns[name] for name in _MESSAGE_COLUMNS)).where(columns.id.in_(ids))
+    )
     return {
         row.id: StoredMessage(
             id=row.id,
@@ -206,6 +211,9 @@ def _load_messages(connection: Connection, ids: set[int]) -> Mapping[int, Stored
             template_file=row.template_file,
             context=orjson.loads(row.context) if row.context else {},
             is_personal=bool(row.is_personal),
+            url=row.url,
+            kind=row.kind,
+            data=row.data,
         )
         for row in rows
     }

@@ -151,6 +151,9 @@ class Outbox:
             template_file=message.template_file,
             context=orjson.dumps(dict(message.context)).decode() if message.context else None,
             is_personal=message.is_personal,
+            url=message.url,
+            kind=message.kind,
+            data=message.data,
             created_at=now,
         )
         message_id = self.session.execute(statement.returning(OutgoingMessage.id)).scalar_one()

@@ -2,11 +2,21 @@
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, SmallInteger, String, Text, and_, text
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    SmallInteger,
+    String,
+    Text,
+    and_,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, receiver_key
-from ...core.types import AccountKey
+from ...core.types import AccountKey, JsonObject
 from ..message import Subject
 
 # A delivery stays pending while a worker sends it and between attempts.
@@ -21,6 +31,8 @@ FEW, MANY = 0, 1
 LANES = (FEW, MANY)
 
 REASON_LENGTH = 200
+URL_LENGTH = 2_000
+KIND_LENGTH = 50
 SUBJECT_KIND_LENGTH = 30
 
 
@@ -44,6 +56,9 @@ class OutgoingMessage(Base):
     context: Mapped[str | None] = mapped_column(Text)
     # Whether the texts have personal fields; NULL: no.
     is_personal: Mapped[bool | None]
+    url: Mapped[str | None] = mapped_column(String(URL_LENGTH))
+    kind: Mapped[str | None] = mapped_column(String(KIND_LENGTH))
+    data: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 

@@ -68,6 +68,9 @@ def export_deliveries(
             Delivery.finished_at,
             OutgoingMessage.title,
             OutgoingMessage.message,
+            OutgoingMessage.url,
+            OutgoingMessage.kind,
+            OutgoingMessage.data,
             OutgoingMessage.created_at,
             OutgoingMessage.is_personal,
         )

@@ -1,0 +1,110 @@
+"""Gives notifications a link, a kind, data and a workspace.
+
+On PostgreSQL, the index is created outside of a transaction, after everything else is committed. A
+migration that was interrupted can run again and then only creates the index.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0033_notifications"
+down_revision = "0032_removed_features"
+branch_labels = None
+depends_on = None
+
+NOTIFICATIONS, MESSAGES = "frontdesk_notifications", "frontdesk_outgoing_messages"
+WORKSPACE_KEY = f"fk_{NOTIFICATIONS}_workspace_id"
+WORKSPACE_INDEX = f"ix_{NOTIFICATIONS}_workspace_id"
+HAS_WORKSPACE = sa.text("workspace_id IS NOT NULL")
+Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+
+
+def upgrade() -> None:
+    if not is_interrupted():
+        add_notification_fields()
+    create_workspace_index()
+
+
+def downgrade() -> None:
+    drop_notification_fields()
+
+
+def is_interrupted() -> bool:
+    """Return whether an earlier run of this migration has committed everything but the index."""
+    if op.get_context().as_sql:
+        return False
+    columns = sa.inspect(op.get_bind()).get_columns(NOTIFICATIONS)
+    return "workspace_id" in {column["name"] for column in columns}
+
+
+def add_notification_fields() -> None:
+    for table in (NOTIFICATIONS, MESSAGES):
+        op.add_column(table, sa.Column("url", sa.String(2000), nullable=True))
+        op.add_column(table, sa.Column("kind", sa.String(50), nullable=True))
+        op.add_column(table, sa.Column("data", sa.JSON, nullable=True))
+    if is_postgresql() or op.get_context().as_sql:
+        # The key of a new column without values is valid at once: PostgreSQL reads no row.
+        op.execute(
+            f"ALTER TABLE {NOTIFICATIONS} ADD COLUMN workspace_id BIGINT CONSTRAINT {WORKSPACE_KEY}"
+            " REFERENCES frontdesk_workspaces (id) ON DELETE SET NULL"
+        )
+        return
+    # SQLite gives a column a key with a name only by copying the table.
+    highest = highest_id()
+    with op.batch_alter_table(NOTIFICATIONS, table_kwargs={"sqlite_autoincrement": True}) as table:
+        table.add_column(sa.Column("workspace_id", Id, nullable=True))
+        table.create_foreign_key(
+            WORKSPACE_KEY, "frontdesk_workspaces", ["workspace_id"], ["id"], ondelete="SET NULL"
+        )
+    restore_highest_id(highest)
+
+
+def drop_notification_fields() -> None:
+    op.drop_index(WORKSPACE_INDEX, NOTIFICATIONS)
+    highest = None if is_postgresql() else highest_id()
+    with op.batch_alter_table(NOTIFICATIONS, table_kwargs={"sqlite_autoincrement": True}) as table:
+        table.drop_constraint(WORKSPACE_KEY, type_="foreignkey")
+        table.drop_column("workspace_id")
+    restore_highest_id(highest)
+    for table_name in (NOTIFICATIONS, MESSAGES):
+        for column in ("data", "kind", "url"):
+            op.drop_column(table_name, column)
+
+
+def create_workspace_index() -> None:
+    if not is_postgresql():
+        op.create_index(
+            WORKSPACE_INDEX, NOTIFICATIONS, ["workspace_id"], sqlite_where=HAS_WORKSPACE
+        )
+        return
+    with op.get_context().autocommit_block():
+        op.drop_index(
+            WORKSPACE_INDEX, NOTIFICATIONS, if_exists=True, postgresql_concurrently=True
+        )
+        op.create_index(
+            WORKSPACE_INDEX,
+            NOTIFICATIONS,
+            ["workspace_id"],
+            postgresql_where=HAS_WORKSPACE,
+            postgresql_concurrently=True,
+        )
+
+
+def is_postgresql() -> bool:
+    return op.get_context().dialect.name == "postgresql"
+
+
+def highest_id() -> int | None:
+    """Return the highest id that a notification on SQLite has had: copying the table forgets it."""
+    last = sa.text(f"SELECT seq FROM sqlite_sequence WHERE name = '{NOTIFICATIONS}'")
+    return op.get_bind().scalar(last)
+
+
+def restore_highest_id(highest: int | None) -> None:
+    if highest is not None:
+        op.execute(f"DELETE FROM sqlite_sequence WHERE name = '{NOTIFICATIONS}'")
+        op.execute(
+            f"INSERT INTO sqlite_sequence (name, seq) VALUES ('{NOTIFICATIONS}', {int(highest)})"
+        )
