@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from ..accounts.service import Accounts
+from ..accounts.service import Accounts, Reclaimer
 from ..auth.proofs import Proofs
 from ..core.context import Context, Pruner
 from ..core.data_export import DataExporter, DataSubject, ExportReader
@@ -11,8 +11,10 @@ from ..delivery.personal import FieldReader
 from .export import export_notifications
 from .inbox import Inbox
 from .kinds import NotificationKinds
+from .models import SeenMark
 from .personal import PersonalFields
 from .retention import NotificationRetention
+from .seen import SeenMarks
 from .service import Notifications
 from .settings import NotificationsSettings
 from .undo import InboxUndo
@@ -31,6 +33,15 @@ def assemble(context: Context) -> None:
         DataExporter(partial(_export, context)),
         PathVariable("notification_id", "ID of the notification."),
         Pruner("notifications", retention.prune),
+    )
+
+
+def assemble_blueprint(context: Context) -> None:
+    """Add what only applications with the blueprint have, with its table."""
+    context.tables.add(SeenMark)
+    context.provide(SeenMarks, lambda known: SeenMarks(known.session))
+    context.contribute(
+        Reclaimer(lambda _session, account, _since: context.get(SeenMarks).remove(account))
     )
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from ..core.data_export import DataSubject, ExportQuery, ExportReader
 from ..core.types import AccountKey
 from ..delivery.personal import fill_rows
-from .models import InboxItem, Notification
+from .models import InboxItem, Notification, SeenMark
 from .personal import PersonalFields
 
 
@@ -18,6 +18,10 @@ def export_notifications(
         yield "inbox.jsonl", fill_rows(reader.rows(_inbox(subject.id)), fields, subject.id)
     if reader.has(Notification):
         yield "sent.jsonl", reader.rows(_sent(subject.id))
+    if reader.has(SeenMark):
+        seen = select(SeenMark.account_id, SeenMark.item_id)
+        own = seen.where(SeenMark.account_id == subject.id)
+        yield "seen.jsonl", reader.rows(own, "account_id")
 
 
 def _inbox(account_id: AccountKey) -> ExportQuery:

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.account_ids import MAX_STRING_LENGTH
 from ..core.db.base import Base, Id, UtcDateTime, account_key
+from ..core.db.tables import WHEN_MOUNTED
 from ..core.types import AccountKey, JsonObject
 from ..delivery.outbox.models import KIND_LENGTH, URL_LENGTH
 from ..workspaces.models import Workspace
@@ -119,6 +120,17 @@ class InboxItem(Base):
     )
     receiver_id: Mapped[AccountKey] = account_key()
     is_read: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class SeenMark(Base):
+    """The newest item that an account has seen in its inbox. Unread items above it are unseen."""
+
+    __tablename__ = "frontdesk_notification_seen"
+    __table_args__ = {"info": {WHEN_MOUNTED: True}}
+
+    account_id: Mapped[AccountKey] = account_key(primary_key=True, autoincrement=False)
+    # Not a foreign key: the mark stays where it is when the item is deleted.
+    item_id: Mapped[int] = mapped_column(Id)
 
 
 class Expansion(Base):

@@ -14,11 +14,27 @@ from ..core.web.paging import own_path
 from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers, polled
+from .assembly import assemble_blueprint
 from .errors import NotificationNotFound
 from .inbox import Inbox, Item
-from .schemas import ITEM, MARKED, READ_ITEM, UNREAD, InboxItemRead, InboxPage, Mark, UnreadCount
+from .schemas import (
+    ITEM,
+    MARKED,
+    READ_ITEM,
+    SEEN,
+    SHOWN,
+    UNREAD,
+    InboxItemRead,
+    InboxPage,
+    Mark,
+    Seen,
+    UnreadCount,
+)
+from .seen import Counts, SeenMarks
 
-blueprint = Blueprint("notifications", __name__, about="The caller's inbox")
+blueprint = Blueprint(
+    "notifications", __name__, assemble=assemble_blueprint, about="The caller's inbox"
+)
 # An item has two ids, and the wrong one identifies another item: its `links` have the right ones.
 by_id = variables(notification_id="`id` of the inbox item (not its `notification_id`).")
 by_notification = variables(notification_id="`notification_id` of the inbox item (not its `id`).")
@@ -67,9 +83,27 @@ def list_inbox(query: InboxPage.Input) -> list[Item]:
 @example(answer=UNREAD)
 @polled
 @answers(200, UnreadCount, ready=True)
-def count_unread() -> dict[str, int]:
-    """Count the caller's unread items"""
-    return {"unread": service(Inbox).unread(caller().account.id)}
+def count_unread() -> Counts:
+    """Count the caller's unread items
+
+    `unseen` is the number for the badge of a bell: unread items that are newer than the newest one
+    that was seen. Send the `ETag` as `If-None-Match` to poll.
+    """
+    return service(SeenMarks).counts(caller().account.id)
+
+
+@blueprint.post("/seen")
+@active_account_required
+@example(json=SHOWN, answer=SEEN)
+@takes(json=Seen)
+@answers(200, UnreadCount, ready=True)
+def mark_seen(json: Seen.Input) -> Counts:
+    """Record which items the caller has seen
+
+    Items up to this one no longer count as `unseen`; they stay unread. An older item than before
+    changes nothing.
+    """
+    return service(SeenMarks).mark(caller().account.id, json["id"])
 
 
 @blueprint.patch("/mark-all")

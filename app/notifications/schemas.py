@@ -199,8 +199,25 @@ class InboxItemRead(InboxItemRow):
     )
 
 
+class Seen(RequestSchema):
+    class Meta(RequestSchema.Meta):
+        may_be_missing = True
+
+    class Input(TypedDict):
+        id: int | None
+
+    id = StrictInteger(
+        load_default=None,
+        description="ID of the newest inbox item that was shown. If omitted, the newest of all.",
+    )
+
+
 class UnreadCount(Schema):
     unread = response_field(fields.Integer, "Number of unread notifications.")
+    unseen = response_field(
+        fields.Integer,
+        "Number of unread notifications that are newer than the newest one that was seen.",
+    )
 
 
 ITEM = {
@@ -227,5 +244,7 @@ ITEM = {
     },
 }
 READ_ITEM = {**ITEM, "is_read": True}
-UNREAD = {"unread": 4}
+UNREAD = {"unread": 4, "unseen": 1}
+SHOWN = {"id": 7}
+SEEN = {"unread": 4, "unseen": 0}
 MARKED = {"message": "4 notifications marked"}

@@ -173,7 +173,7 @@ def test_receivers_and_channels(frontdesk: Kit, ada: Person) -> None:
     data = {"title": "Closed", "message": "Tomorrow", "channels": ["inapp", "discord"]}
     boss.post("/desk/mailings/", 201, json={"data": data})
     frontdesk.deliver()
-    assert ada.api().get("/desk/post/unread-count").json == {"unread": 1}
+    assert ada.api().get("/desk/post/unread-count").json == {"unread": 1, "unseen": 1}
     assert f"{ada.email}: Closed" in decisions.sent_to_discord
     assert not [line for line in decisions.sent_to_discord if eve.email in line]
 

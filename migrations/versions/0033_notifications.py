@@ -1,4 +1,4 @@
-"""Gives notifications a link, a kind, data and a workspace.
+"""Gives notifications a link, a kind, data and a workspace, and stores what accounts have seen.
 
 On PostgreSQL, the index is created outside of a transaction, after everything else is committed. A
 migration that was interrupted can run again and then only creates the index.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from flask import current_app
 
 revision = "0033_notifications"
 down_revision = "0032_removed_features"
 branch_labels = None
 depends_on = None
 
+SEEN = "frontdesk_notification_seen"
 NOTIFICATIONS, MESSAGES = "frontdesk_notifications", "frontdesk_outgoing_messages"
 WORKSPACE_KEY = f"fk_{NOTIFICATIONS}_workspace_id"
 WORKSPACE_INDEX = f"ix_{NOTIFICATIONS}_workspace_id"
@@ -24,10 +26,12 @@ Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 def upgrade() -> None:
     if not is_interrupted():
         add_notification_fields()
+        create_seen_marks()
     create_workspace_index()
 
 
 def downgrade() -> None:
+    op.drop_table(SEEN)
     drop_notification_fields()
 
 
@@ -59,6 +63,19 @@ def add_notification_fields() -> None:
             WORKSPACE_KEY, "frontdesk_workspaces", ["workspace_id"], ["id"], ondelete="SET NULL"
         )
     restore_highest_id(highest)
+
+
+def create_seen_marks() -> None:
+    accounts = current_app.extensions["frontdesk"].accounts_in_migrations
+    op.create_table(
+        SEEN,
+        sa.Column("account_id", accounts.type, autoincrement=False, nullable=False),
+        sa.Column("item_id", Id, nullable=False),
+        sa.PrimaryKeyConstraint("account_id", name=f"pk_{SEEN}"),
+        sa.ForeignKeyConstraint(
+            ["account_id"], [accounts.id], name=f"fk_{SEEN}_account_id", ondelete="CASCADE"
+        ),
+    )
 
 
 def drop_notification_fields() -> None:

@@ -107,6 +107,7 @@ def test_export_has_the_data_of_every_feature(
         workspace = service(Workspaces).get(slug)
         owner = service(Members).get(workspace.id, ada.id).member
         service(WorkspaceLogos).set(owner, BytesIO(plain("PNG")))
+    api.post("/notifications/seen")
     archive = fetch(api)
     assert opened_picture(archive.read(f"logo-{slug}.jpg")).size
     profile = document(archive, "profile.json")
@@ -117,6 +118,8 @@ def test_export_has_the_data_of_every_feature(
     assert [row["email"] for row in lines(archive, "invitations.jsonl")] == ["bob@example.com"]
     assert [row["title"] for row in lines(archive, "inbox.jsonl")] == ["To all", "To Ada"]
     assert [row["title"] for row in lines(archive, "sent.jsonl")] == ["To all"]
+    newest = lines(archive, "inbox.jsonl")[-1]["id"]
+    assert lines(archive, "seen.jsonl") == [{"account_id": ada.id, "item_id": newest}]
     assert [row["channel"] for row in lines(archive, "deliveries.jsonl")] == ["email"]
     assert lines(archive, "identities.jsonl") == lines(archive, "email_changes.jsonl") == []
     types = [row["type"] for row in lines(archive, "events.jsonl")]

@@ -273,7 +273,7 @@ def test_inbox_is_read_marked_and_emptied(frontdesk: Kit) -> None:
     api = ada.api()
     [item] = api.get("/notifications").json
     assert api.patch(item["links"]["mark"]).json["is_read"] is True
-    assert api.get("/notifications/unread-count").json == {"unread": 0}
+    assert api.get("/notifications/unread-count").json == {"unread": 0, "unseen": 0}
     api.patch("/notifications/mark-all?status=false")
     assert api.get("/notifications?is_read=false").json[0]["id"] == item["id"]
     api.delete(item["links"]["delete"])

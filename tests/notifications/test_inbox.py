@@ -145,7 +145,7 @@ def test_query_out_of_bounds_is_rejected(inbox: Api, query: str) -> None:
 def test_items_are_filtered_by_read_state(inbox: Api, notify: Send) -> None:
     read, unread = notify("read"), notify("unread")
     inbox.patch(f"/notifications/{read}/mark?status=true")
-    assert inbox.get("/notifications/unread-count").json == {"unread": 1}
+    assert inbox.get("/notifications/unread-count").json["unread"] == 1
     (item,) = inbox.get("/notifications?is_read=false").json
     assert item["notification_id"] == unread
     (item,) = inbox.get("/notifications?is_read=true").json
@@ -195,7 +195,7 @@ def test_mark_all_sets_or_toggles(inbox: Api, bob: Person, notify: Send) -> None
     inbox.patch("/notifications/mark-all?status=false")
     assert read() == [False, False]
     inbox.patch("/notifications/mark-all?status=x", 422)
-    assert bob.api().get("/notifications/unread-count").json == {"unread": 2}
+    assert bob.api().get("/notifications/unread-count").json["unread"] == 2
 
 
 def test_other_accounts_items_are_not_found(inbox: Api, bob: Person, notify: Send) -> None:
@@ -208,7 +208,7 @@ def test_other_accounts_items_are_not_found(inbox: Api, bob: Person, notify: Sen
     ):
         assert response.detail == "Notification not found"
     inbox.patch("/notifications/mark-all?status=true")
-    assert bob.api().get("/notifications/unread-count").json == {"unread": 1}
+    assert bob.api().get("/notifications/unread-count").json["unread"] == 1
 
 
 @for_each("item_id", ["0", "-1", "9223372036854775808", "9" * 40])
