@@ -166,7 +166,9 @@ def is_over_row(model: AccountModel, now: datetime) -> ColumnElement[bool]:
     if not keeps_dates(model):
         return false()
     until = model.suspended_until
-    return and_(model.status == SUSPENDED, until <= timestamp_literal(until, now))
+    is_past = until <= timestamp_literal(until, now)
+    # Never NULL, so that its negation matches suspensions without an end.
+    return and_(model.status == SUSPENDED, until.is_not(None), is_past)
 
 
 def set_suspension(account: AccountLike, suspension: Suspension) -> None:
