@@ -12,6 +12,7 @@ _HOMES = {
     "administration": "administration.routes",
     "admin_notifications": "broadcasts.routes",
     "auth": "auth.routes",
+    "banners": "banners.routes",
     "console": "console.blueprint",
     "deletion": "deletion.routes",
     "docs": "core.web.docs",

@@ -75,6 +75,7 @@ _PREFIXES = {
     "profiles": "/profiles",
     "notifications": "/notifications",
     "admin_notifications": "/admin/notifications",
+    "banners": "",
     "administration": "/admin/accounts",
     "events": "",
     "tasks": "/tasks",

@@ -41,6 +41,7 @@ _TITLES = {
     "auth": "Sign-in, accounts and passwords",
     "admin notifications": "Send notifications",
     "administration": "User management",
+    "banners": "Banners",
     "deletion": "Account deletion",
     "events": "Audit log",
     "exports": "Data exports",

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 from ..accounts import actions as accounts
 from ..auth import actions as auth
+from ..banners import actions as banners
 from ..core.actions import Action, Signal
 from ..notifications import actions as notifications
 from ..profiles import actions as profiles
 from ..workspaces import actions as workspaces
 
-PACKAGES = (auth, accounts, profiles, workspaces, notifications)
+PACKAGES = (auth, accounts, profiles, workspaces, notifications, banners)
 _VALUES = [each for package in PACKAGES for each in vars(package).values()]
 
 DECLARED = [each for each in _VALUES if isinstance(each, Action)]

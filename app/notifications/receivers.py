@@ -13,6 +13,7 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, Select, Table, false, func, insert, literal, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute
 
+from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.base import timestamp_literal
@@ -84,6 +85,26 @@ def has_language_row(account: AccountModel, language: str) -> ColumnElement[bool
     if locale is None:
         return false()
     return or_(locale == language, locale.startswith(f"{language}-", autoescape=True))
+
+
+def is_in_audience(
+    audience: Audience, account: AccountLike, accounts: Accounts, is_member: bool
+) -> bool:
+    """Return whether a loaded account meets the conditions by which `Receivers` selects accounts.
+
+    The ids of the audience are those of `to_json`. `is_member` tells whether the account is an
+    active member of the audience's workspace.
+    """
+    language, locale = audience.language, getattr(account, "locale", None) or ""
+    return (
+        (audience.ids is None or serialize_id(account.id) in audience.ids)
+        and audience.status in (None, account.status)
+        and audience.active in (None, accounts.is_active(account))
+        and audience.verified in (None, accounts.is_email_verified(account))
+        and audience.role in (None, account.role)
+        and (audience.workspace is None or is_member)
+        and (language is None or locale == language or locale.startswith(f"{language}-"))
+    )
 
 
 def check_role(receivers: object, accounts: Accounts[Any]) -> None:

@@ -133,8 +133,9 @@ NO_RECEIVERS = CodedMessage(
 class AccountIds(Described, fields.List[Any]):
     """Ids of accounts. Reject an empty list: only a missing list means all accounts."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(AccountId(received=True), validate=validate.Length(min=1), **kwargs)
+    def __init__(self, *, max: int | None = None, **kwargs: Any) -> None:
+        length = validate.Length(min=1, max=max)
+        super().__init__(AccountId(received=True), validate=length, **kwargs)
 
     def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         if value in (None, [], [""]):

@@ -1,4 +1,5 @@
-"""Gives notifications a link, a kind, data and a workspace, and stores what accounts have seen.
+"""Gives notifications a link, a kind, data and a workspace, stores what accounts have seen, and
+creates the tables of banners.
 
 On PostgreSQL, the index is created outside of a transaction, after everything else is committed. A
 migration that was interrupted can run again and then only creates the index.
@@ -21,16 +22,20 @@ WORKSPACE_KEY = f"fk_{NOTIFICATIONS}_workspace_id"
 WORKSPACE_INDEX = f"ix_{NOTIFICATIONS}_workspace_id"
 HAS_WORKSPACE = sa.text("workspace_id IS NOT NULL")
 Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+Moment = sa.DateTime(timezone=True)
+BANNERS, DISMISSALS = "frontdesk_banners", "frontdesk_banner_dismissals"
 
 
 def upgrade() -> None:
     if not is_interrupted():
         add_notification_fields()
         create_seen_marks()
+        create_banners()
     create_workspace_index()
 
 
 def downgrade() -> None:
+    drop_banners()
     op.drop_table(SEEN)
     drop_notification_fields()
 
@@ -88,6 +93,50 @@ def drop_notification_fields() -> None:
     for table_name in (NOTIFICATIONS, MESSAGES):
         for column in ("data", "kind", "url"):
             op.drop_column(table_name, column)
+
+
+def create_banners() -> None:
+    accounts = current_app.extensions["frontdesk"].accounts_in_migrations
+    op.create_table(
+        BANNERS,
+        sa.Column("id", Id, nullable=False),
+        sa.Column("text", sa.String(500), nullable=False),
+        sa.Column("url", sa.String(2000)),
+        sa.Column("level", sa.String(10), nullable=False),
+        sa.Column("audience", sa.JSON, nullable=False),
+        sa.Column("starts_at", Moment, nullable=False),
+        sa.Column("ends_at", Moment),
+        sa.Column("dismissible", sa.Boolean, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=f"pk_{BANNERS}"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(f"ix_{BANNERS}_ends_at", BANNERS, ["ends_at"])
+    op.create_table(
+        DISMISSALS,
+        sa.Column("id", Id, nullable=False),
+        sa.Column("account_id", accounts.type, nullable=False),
+        sa.Column("banner_id", Id, nullable=False),
+        sa.Column("dismissed_at", Moment, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=f"pk_{DISMISSALS}"),
+        sa.ForeignKeyConstraint(
+            ["account_id"], [accounts.id], name=f"fk_{DISMISSALS}_account_id", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["banner_id"],
+            [f"{BANNERS}.id"],
+            name=f"fk_{DISMISSALS}_banner_id",
+            ondelete="CASCADE",
+        ),
+        sa.UniqueConstraint(
+            "account_id", "banner_id", name=f"uq_{DISMISSALS}_account_id_banner_id"
+        ),
+    )
+    op.create_index(f"ix_{DISMISSALS}_banner_id", DISMISSALS, ["banner_id"])
+
+
+def drop_banners() -> None:
+    op.drop_table(DISMISSALS)
+    op.drop_table(BANNERS)
 
 
 def create_workspace_index() -> None:

@@ -220,6 +220,10 @@ class AllActions:
             segments.save("Admins", Audience(role="admin"))
             segments.delete(segments.list()[0].id)
 
+        banner = boss.post("/admin/banners", 201, json={"text": "Closed on Friday"}).json["id"]
+        boss.patch(f"/admin/banners/{banner}", json={"text": "Closed on Monday"})
+        boss.delete(f"/admin/banners/{banner}")
+
     def administer(self) -> None:
         """Write a note, delete it, and download the list of accounts."""
         ursula = self.person("ursula", role="admin")

@@ -74,6 +74,7 @@ PUBLIC = {
     "DELETE /session",
     "DELETE /tasks/<row_id:task_id>",
     "GET /<workspace_slug>/profiles/avatars/<name>",
+    "GET /banners",
     "GET /docs",
     "GET /docs/<name>",
     "GET /health",

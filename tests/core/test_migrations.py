@@ -156,6 +156,7 @@ def host(url: str) -> Flask:
     Frontdesk().init_app(app, db, settings=HostWithEverything(), account_model=reader)
     app.register_blueprint(blueprints.tasks, url_prefix="/tasks")
     app.register_blueprint(blueprints.notifications, url_prefix="/notifications")
+    app.register_blueprint(blueprints.banners)
     Migrate(app, db, directory=str(migrations_folder()))
     with app.app_context():
         reader.__table__.create(db.engine)

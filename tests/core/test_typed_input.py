@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from inspect import get_annotations, unwrap
-from typing import IO, Any, NamedTuple, NotRequired, get_origin, get_type_hints
+from typing import IO, Any, Literal, NamedTuple, NotRequired, get_origin, get_type_hints
 
 import pytest
 from flask import Flask
@@ -14,7 +14,7 @@ from marshmallow import Schema, fields, missing
 from app.auth.webauthn.relying_party import Assertion, Creation
 from app.auth.webauthn.schemas import AssertedCredential, Base64Url, CreatedCredential
 from app.core.types import AccountKey
-from app.core.web.fields import AccountId
+from app.core.web.fields import AccountId, ObjectOrWord
 from app.core.web.operation import find_operation, schema_class
 from app.profiles.schemas import UploadedFile
 
@@ -124,5 +124,6 @@ def _value_type(field: fields.Field[Any]) -> Any:
         return list[_value_type(field.inner)]  # type: ignore[misc]
     if isinstance(field, fields.Nested):
         schema: Any = type(field.schema)
-        return OBJECTS.get(schema) or schema.Input
+        kind = OBJECTS.get(schema) or schema.Input
+        return kind | Literal[field.word] if isinstance(field, ObjectOrWord) else kind
     return next(value for kind, value in TYPES.items() if isinstance(field, kind))

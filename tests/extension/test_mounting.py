@@ -14,6 +14,7 @@ from app import Frontdesk
 from app.blueprints import (
     admin_notifications,
     auth,
+    banners,
     docs,
     health,
     notifications,
@@ -42,6 +43,7 @@ ALONE = [
     (profiles, "GET", "/", 401),
     (notifications, "GET", "/", 401),
     (admin_notifications, "GET", "/all", 401),
+    (banners, "GET", "/banners", 200),
     (docs, "GET", "/openapi.json", 200),
 ]
 

@@ -20,7 +20,7 @@ LAYERS = (
     {"auth"},
     {"audit", "workspaces"},
     {"health", "notifications", "profiles", "tasks"},
-    {"broadcasts"},
+    {"banners", "broadcasts"},
     {"administration", "deletion", "exports", "monitoring", "registration", "transfer"},
     {"extension"},
     {"doctor"},

@@ -222,6 +222,26 @@ class IsUnset(fields.Boolean):
         return value is None
 
 
+class ObjectOrWord(fields.Nested):
+    """An object, or one word in its place."""
+
+    def __init__(self, schema: type[Schema], *, word: str, description: str = "", **kwargs: Any):
+        if description:
+            kwargs["metadata"] = {"description": description}
+        super().__init__(schema, **kwargs)
+        self.word = word
+
+    def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> Any:
+        return value if value == self.word else super()._deserialize(value, *args, **kwargs)
+
+    def _serialize(  # type: ignore[override]
+        self, nested_obj: Any, attr: Any, obj: Any, **kwargs: Any
+    ) -> Any:
+        if nested_obj == self.word:
+            return nested_obj
+        return super()._serialize(nested_obj, attr, obj, **kwargs)  # type: ignore[no-untyped-call]
+
+
 class Timestamp(Described, fields.AwareDateTime):
     """A timestamp in ISO 8601, in UTC with an offset."""
 

@@ -11,7 +11,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields, missing, validate
 
-from ..fields import AccountId, EnumField, NamedEnum, Text
+from ..fields import AccountId, EnumField, NamedEnum, ObjectOrWord, Text
 from .json_values import as_json, as_sent
 
 JsonSchema = dict[str, Any]
@@ -37,6 +37,9 @@ class Converter(OpenAPIConverter):
             found = {**self.field2type_and_format(field), **self.metadata2properties(field)}
         if isinstance(field, Text) and field.pattern:
             found["pattern"] = field.pattern
+        if isinstance(field, ObjectOrWord):
+            word = {"type": "string", "const": field.word}
+            found["anyOf"] = [{"$ref": found.pop("$ref")}, word]
         for name, value in found.items():
             if name in _VALUES:
                 found[name] = as_sent(field, value)

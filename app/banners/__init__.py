@@ -1,0 +1,1 @@
+"""Banners: lines above every page, for maintenance and news."""
