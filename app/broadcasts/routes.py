@@ -3,6 +3,8 @@
 from functools import wraps
 from typing import Any
 
+from flask import Response, after_this_request
+
 from ..accounts.errors import AccountModelMissing
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, roles_required
@@ -15,7 +17,7 @@ from ..core.web.paging import Slice
 from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
-from ..notifications.errors import NoChannels, NotificationNotFound
+from ..notifications.errors import KeyReused, NoChannels, NotificationDeleted, NotificationNotFound
 from ..notifications.receivers import Audience
 from ..notifications.service import Notifications
 from .schemas import (
@@ -72,7 +74,7 @@ def account_model_required(view: View) -> View:
 @account_model_required
 @admins_only
 @example(json=BROADCAST, answer=SENT)
-@raises(NoChannels, AccountModelMissing)
+@raises(NoChannels, AccountModelMissing, KeyReused, NotificationDeleted)
 @takes(query=BroadcastQuery, json=Broadcast)
 @answers(201, NotificationRead, ready=True)
 def send_notification(
@@ -91,9 +93,17 @@ def send_notification(
     chosen = [*query.get("account_receiver_ids", ()), *json.get("account_receiver_ids", ())]
     # Without ids in both places, the notification is sent to all accounts. A page passes an
     # audience, which no request can select.
-    return service(SentNotifications).send(
+    item, is_replay = service(SentNotifications).send(
         caller().account.id, json["data"], chosen or audience, is_personal=is_personal
     )
+    if is_replay:
+        after_this_request(_mark_replay)
+    return item
+
+
+def _mark_replay(response: Response) -> Response:
+    response.headers["Idempotent-Replayed"] = "true"
+    return response
 
 
 @blueprint.post("/reach")

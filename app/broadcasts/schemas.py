@@ -160,6 +160,9 @@ class NotificationRow(ContentRow):
         fields.String, "Scope of the notification; `account` for notifications to accounts."
     )
     created_at = response_field(Timestamp, "When the notification was created.")
+    key = response_field(
+        fields.String, "Key of the request, for its sender and for seven days.", allow_none=True
+    )
     receivers = response_field(fields.Integer, "Number of recipients.")
     read = response_field(fields.Integer, "Number of recipients who read the notification.")
     deliveries = response_field(
@@ -194,6 +197,7 @@ SENT = {
     "deliveries": {"email": {"pending": 120, "sent": 0, "failed": 0, "skipped": 0}},
     "data": None,
     "workspace_id": None,
+    "key": None,
     "links": {"open": "https://app.example.com/news/7"},
 }
 RETRIED = {"message": "3 failed deliveries will be tried again"}

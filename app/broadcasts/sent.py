@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, select, union_all
+from sqlalchemy import Row, Select, delete, null, select, union_all
 
 from ..core.actions import Target
 from ..core.coded_messages import CodedMessage
@@ -23,8 +23,9 @@ from ..delivery.outbox.deletion import delete_messages
 from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
 from ..notifications.actions import NOTIFICATION_DELETED
 from ..notifications.errors import NotificationNotFound
+from ..notifications.keys import key_scope
 from ..notifications.kinds import ANNOUNCEMENTS, INAPP
-from ..notifications.models import ADMIN, IS_BROADCAST, SUBJECT, Notification
+from ..notifications.models import ADMIN, IS_BROADCAST, SUBJECT, Notification, NotificationKey
 from ..notifications.receivers import Audience
 from ..notifications.schemas import NotificationCreate
 from ..notifications.service import Draft, Notifications, default_channels
@@ -56,8 +57,9 @@ class SentNotifications:
         to: Audience | Iterable[AccountKey] | None,
         *,
         is_personal: bool = False,
-    ) -> SentItem:
-        """Send an admin's notification; its channels must exist and include the inbox."""
+    ) -> tuple[SentItem, bool]:
+        """Send an admin's notification; its channels must exist and include the inbox. Return it,
+        and whether it was sent with its key before."""
         kind = self.notifications.find_kind(data.get("kind", ANNOUNCEMENTS), "data.")
         channels = data.get("channels", default_channels(kind))
         if unknown := self.notifications.unknown_channels(channels):
@@ -72,7 +74,10 @@ class SentNotifications:
         draft = Draft(**data, notification_type=ADMIN, sender_id=sender_id, is_personal=is_personal)
         sent = self.notifications.send(draft, to)
         assert sent.notification is not None
-        return sent_item(sent.notification, NotificationCounts(0, sent.deliveries))
+        counts = NotificationCounts(0, sent.deliveries)
+        if sent.is_replay:
+            counts = self.counter.count([sent.notification.id])[sent.notification.id]
+        return sent_item(sent.notification, counts, draft.key), sent.is_replay
 
     def page(
         self,
@@ -95,19 +100,19 @@ class SentNotifications:
             query = query.where(Notification.id > after)
         rows = self.session.execute(query).all()
         counts = self.counter.read(rows)
-        return [sent_item(row, counts[row.id]) for row in rows]
+        return [sent_item(row, counts[row.id], row.key) for row in rows]
 
     def get(
         self, notification_id: int, sender_id: AccountKey | None = None, *, is_exact: bool = False
     ) -> SentItem:
         row = self._find(sender_id, notification_id)
-        return sent_item(row, self.counter.read([row], is_exact=is_exact)[row.id])
+        return sent_item(row, self.counter.read([row], is_exact=is_exact)[row.id], row.key)
 
     def delete(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         """Delete a notification with its inbox rows and its deliveries, also the unsent ones."""
         with transaction(self.session) as session, extended_timeout(self.session):
             row = self._find(sender_id, notification_id)
-            item = sent_item(row, self.counter.count([row.id])[row.id])
+            item = sent_item(row, self.counter.count([row.id])[row.id], row.key)
             deleted = execute_bulk(
                 session, delete(Notification).where(Notification.id == notification_id)
             )
@@ -217,8 +222,9 @@ class SentNotifications:
         return rows
 
 
-def sent_item(notification: object, counts: NotificationCounts) -> SentItem:
-    item = {**{name: getattr(notification, name) for name in _STORED}, **counts._asdict()}
+def sent_item(notification: object, counts: NotificationCounts, key: str | None) -> SentItem:
+    stored = {name: getattr(notification, name) for name in _STORED}
+    item = {**stored, "key": key, **counts._asdict()}
     url = item["url"]
     opened = None if url is None else find_context().settings.core.link_url(url)
     return {**item, "links": {"open": opened}}
@@ -228,5 +234,12 @@ def _sent_by(sender_id: AccountKey | None) -> Select[Any]:
     """Select the broadcasts of an admin, or of all (None), as rows: objects would be read again
     after each commit."""
     stored = [getattr(Notification, name) for name in _STORED]
-    query = select(*stored, Notification.counts, Notification.counted_at).where(IS_BROADCAST)
-    return query if sender_id is None else query.where(Notification.sender_id == sender_id)
+    columns = (*stored, Notification.counts, Notification.counted_at)
+    if sender_id is None:
+        return select(*columns, null().label("key")).where(IS_BROADCAST)
+    own = select(NotificationKey.key).where(
+        NotificationKey.notification_id == Notification.id,
+        NotificationKey.scope == key_scope(sender_id),
+    )
+    query = select(*columns, own.scalar_subquery().label("key"))
+    return query.where(IS_BROADCAST, Notification.sender_id == sender_id)

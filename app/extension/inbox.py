@@ -28,6 +28,8 @@ class AccountInbox:
         limit: int = 50,
         before: int | None = None,
         is_read: bool | None = None,
+        workspace: str | None = None,
+        kind: str | None = None,
     ) -> list[JsonObject]:
         """Return the newest items of the inbox.
 
@@ -37,6 +39,9 @@ class AccountInbox:
             before: Return only items older than this item. Pass the `id` of the last item to get
                 the next page.
             is_read: Return only read or unread items.
+            workspace: Return only items about the workspace with this slug, of which the account
+                is an active member.
+            kind: Return only items of this kind.
 
         Returns:
             The items of the API, without `links`.
@@ -45,7 +50,9 @@ class AccountInbox:
 
             older = frontdesk.inbox.page(account, before=items[-1]["id"])
         """
-        return service(Inbox).page(account.id, limit=limit, before=before, is_read=is_read)
+        return service(Inbox).page(
+            account.id, limit=limit, before=before, is_read=is_read, workspace=workspace, kind=kind
+        )
 
     def unread(self, account: Any) -> int:
         """Return the number of unread items.

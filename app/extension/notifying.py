@@ -36,6 +36,7 @@ class Notifying:
         kind: str | None = None,
         data: JsonObject | None = None,
         workspace: Any = None,
+        key: str | None = None,
     ) -> SendResult:
         """Send a notification from your code.
 
@@ -54,11 +55,13 @@ class Notifying:
             kind: Key of a declared kind. Accounts cannot turn off a notification without one.
             data: JSON object for clients and for the template of the email, of at most 4 KiB.
             workspace: The workspace that the notification is about, or its id.
+            key: Key of the call: a call that is repeated within seven days sends nothing.
 
         Returns:
             The result, with the id of the stored notification.
 
         Raises:
+            Problem: The key belongs to another notification, or to a deleted one.
             BadRequest: `channels` is empty, or the type is `admin` and there is no sender.
             Invalid: A receiver, the role of the audience or the workspace does not exist.
             SetupError: A channel or the kind is not declared, or the kind does not have a channel.
@@ -73,8 +76,8 @@ class Notifying:
         sender_id, workspace_id = (getattr(each, "id", each) for each in (sender, workspace))
         content = {"title": title, "message": message, "url": url, "kind": kind, "data": data}
         ids = {"sender_id": sender_id, "workspace_id": workspace_id}
-        values = {**content, **ids, "notification_type": notification_type, "scope": scope}
-        return send_from_code(channels, receivers, context or {}, values)
+        kept = {"key": key, "notification_type": notification_type, "scope": scope}
+        return send_from_code(channels, receivers, context or {}, {**content, **ids, **kept})
 
     def notification_kind(
         self,

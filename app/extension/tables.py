@@ -26,7 +26,7 @@ MODELS = {
     "delivery.mail.message_ids": ("installation",),
     "delivery.outbox.models": ("deliveries", "outgoing_messages"),
     "exports.models": ("exports",),
-    "notifications.models": ("expansions", "inbox", "notifications"),
+    "notifications.models": ("expansions", "inbox", "notification_keys", "notifications"),
     "profiles.models": ("profiles",),
     "workspaces.invitations.models": ("invitations",),
     "workspaces.models": ("workspace_members", "workspaces"),

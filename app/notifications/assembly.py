@@ -10,6 +10,7 @@ from ..delivery.outbox.enqueue import Outbox
 from ..delivery.personal import FieldReader
 from .export import export_notifications
 from .inbox import Inbox
+from .keys import NotificationKeys
 from .kinds import NotificationKinds
 from .models import SeenMark
 from .personal import PersonalFields
@@ -23,7 +24,9 @@ from .undo import InboxUndo
 def assemble(context: Context) -> None:
     keep_days = context.settings.of(NotificationsSettings).KEEP_DAYS
     retention = NotificationRetention(context.session, context.clock, keep_days)
+    keys = NotificationKeys(context.session, context.clock)
     context.add(retention)
+    context.add(keys)
     context.provide(PersonalFields, _fields)
     context.provide(FieldReader, _fields_of_worker)  # type: ignore[type-abstract]
     context.provide(Inbox, lambda known: Inbox(known.session, known.get(PersonalFields)))
@@ -33,6 +36,7 @@ def assemble(context: Context) -> None:
         DataExporter(partial(_export, context)),
         PathVariable("notification_id", "ID of the notification."),
         Pruner("notifications", retention.prune),
+        Pruner("notification_keys", keys.prune),
     )
 
 
@@ -72,4 +76,5 @@ def _notifications(context: Context) -> Notifications:
         context.clock,
         context.settings.of(NotificationsSettings).INLINE_RECEIVERS,
         context.get(NotificationKinds),
+        context.get(NotificationKeys),
     )

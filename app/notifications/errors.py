@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
 from ..core.coded_messages import CodedMessage
-from ..core.errors import BadRequest, Conflict, Fault, Invalid, NotFound
+from ..core.errors import BadRequest, Conflict, Fault, Invalid, NotFound, Problem
 
 
 class NotificationNotFound(NotFound):
@@ -50,6 +50,30 @@ class SenderRequired(BadRequest):
     title = "The notification requires a sender"
     cause = "A notification of type `admin` was sent without a sender."
     fix = "Pass the sending account."
+
+
+class KeyReused(Conflict):
+    """Another notification was sent with the key."""
+
+    code = "key_reused"
+    detail = "Another notification was sent with this key"
+    title = "The key belongs to another notification"
+    cause = (
+        "`key` was sent within the last seven days with another title, text, kind, URL, data,"
+        " workspace, or with other channels or recipients."
+    )
+    fix = "Use a new key for a new notification. Repeat a request without a change."
+
+
+class NotificationDeleted(Problem):
+    """The notification that was sent with the key is deleted, and is not sent again."""
+
+    status = 410
+    code = "notification_deleted"
+    detail = "The notification that was sent with this key is deleted"
+    title = "The notification is deleted"
+    cause = "The notification was sent with this `key` within the last seven days, and deleted."
+    fix = "Use another key to send the notification again."
 
 
 class UnknownWorkspace(Invalid):

@@ -24,6 +24,7 @@ from ..workspaces.models import Workspace
 
 TITLE_LENGTH = 200
 MESSAGE_LENGTH = 10_000
+KEY_LENGTH = 255
 # A title becomes the subject of an email: characters that some library treats as a line break.
 LINE_BREAK = re.compile("[\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 
@@ -95,6 +96,28 @@ class Notification(Base):
     workspace_id: Mapped[int | None] = mapped_column(
         Id, ForeignKey(Workspace.id, ondelete="SET NULL")
     )
+
+
+class NotificationKey(Base):
+    """The key of a send, which is kept longer than a notification that is deleted."""
+
+    __tablename__ = "frontdesk_notification_keys"
+    __table_args__ = (
+        UniqueConstraint("scope", "key"),
+        Index("ix_frontdesk_notification_keys_notification_id", "notification_id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # The id of the sender, or `system` without one.
+    scope: Mapped[str] = mapped_column(String(MAX_STRING_LENGTH))
+    key: Mapped[str] = mapped_column(String(KEY_LENGTH))
+    # A digest of what was sent, and to whom.
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    # NULL until the transaction of the send ends. No foreign key: a deleted notification keeps its
+    # key, and ids are not used again.
+    notification_id: Mapped[int | None] = mapped_column(Id)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class InboxItem(Base):

@@ -23,7 +23,7 @@ from ..core.web.fields import (
 from ..delivery.outbox.models import STATES
 from .content import JsonData, Link
 from .kinds import INAPP, NotificationKinds
-from .models import ADMIN, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
+from .models import ADMIN, KEY_LENGTH, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
 
 MAX_CHANNELS = 50
 # The channels of the API contract; applications can add channels.
@@ -36,6 +36,7 @@ NOTIFICATION_TYPE = NamedEnum("NotificationType", (SYSTEM, ADMIN))
 _IN_LINE = r"\x00\r\n\v\f\x1c-\x1f\x85\u2028\u2029"
 ONE_LINE = rf"^[^{_IN_LINE}]*[^{_IN_LINE}\s][^{_IN_LINE}]*$"
 NOT_ONE_LINE = CodedMessage("Must be one line.", "invalid_format", expected="line")
+VISIBLE_ASCII = "^[!-~]*$"
 UNKNOWN_FIELD = CodedMessage("Unknown field.", "unknown_field")
 
 
@@ -47,8 +48,12 @@ def one_line(text: str) -> None:
 class InboxPage(Page):
     class Input(Page.Input):
         is_read: NotRequired[bool]
+        workspace: NotRequired[str]
+        kind: NotRequired[str]
 
     is_read = StrictBoolean(description="Only read (`true`) or unread (`false`) items.")
+    workspace = Text(max=100, description="Only items about the workspace with this slug.")
+    kind = EnumField(KIND, description="Only items of this kind.")
 
 
 class Mark(RequestSchema):
@@ -85,6 +90,7 @@ class NotificationCreate(WithReceivers):
         kind: NotRequired[str]
         data: NotRequired[JsonObject]
         workspace_id: NotRequired[int]
+        key: NotRequired[str]
 
     title = Text(
         min=1,
@@ -115,6 +121,16 @@ class NotificationCreate(WithReceivers):
         " most 8 levels deep."
     )
     workspace_id = StrictInteger(description="ID of the workspace that the notification is about.")
+
+    key = Text(
+        min=1,
+        max=KEY_LENGTH,
+        pattern=VISIBLE_ASCII,
+        validate=validate.Regexp(f"{VISIBLE_ASCII[:-1]}\\Z"),
+        description="Key of the request, of visible ASCII characters. A request that is repeated"
+        " with its key within seven days sends nothing and returns the stored notification, with"
+        " the header `Idempotent-Replayed: true`.",
+    )
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def require_channels(self, _data: Any, original: Any, **_: Any) -> None:

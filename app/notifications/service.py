@@ -26,11 +26,12 @@ from ..core.hooks import Hooks, check_known
 from ..core.types import AccountKey, JsonObject, Values
 from ..core.web.request_data import schema_instance
 from ..delivery.message import NewMessage, Subject
-from ..delivery.outbox.enqueue import CountsByChannel, Outbox
+from ..delivery.outbox.enqueue import CountsByChannel, Outbox, counts_by_subject
 from ..delivery.outbox.models import PENDING, STATES
 from ..workspaces.models import Workspace
 from .actions import NOTIFICATION_SENT
 from .errors import NoChannels, SenderRequired, UnknownWorkspace
+from .keys import NotificationKeys, make_fingerprint
 from .kinds import INAPP, NotificationKind, NotificationKinds
 from .models import (
     ACCOUNT_SCOPE,
@@ -40,6 +41,7 @@ from .models import (
     SYSTEM,
     Expansion,
     Notification,
+    NotificationKey,
 )
 from .receivers import Audience, Receivers, check_role
 from .schemas import CHANNEL, CHANNELS, NotificationCreate
@@ -63,6 +65,8 @@ class Draft:
     kind: str | None = None
     data: JsonObject | None = None
     workspace_id: int | None = None
+    # With a key, the notification is sent once.
+    key: str | None = None
 
     @classmethod
     def validate(
@@ -98,7 +102,9 @@ class Draft:
 
 
 # The values of a draft that the route's schema validates.
-_LOADED = ("title", "message", "url", "kind", "data", "workspace_id")
+_LOADED = ("title", "message", "url", "kind", "data", "workspace_id", "key")
+# The parts of a draft that a key stands for, with the channels and the recipients.
+_KEYED = ("title", "message", "url", "kind", "data", "workspace_id")
 
 
 def default_channels(kind: NotificationKind | None) -> list[str]:
@@ -118,6 +124,8 @@ class SendResult(NamedTuple):
 
     notification: Notification | None
     deliveries: CountsByChannel
+    # Whether the notification was sent with its key before.
+    is_replay: bool = False
 
 
 @dataclass(eq=False)
@@ -130,6 +138,7 @@ class Notifications:
     # With more receivers, a worker stores their rows, and not the request.
     inline_receivers: int
     kinds: NotificationKinds
+    keys: NotificationKeys
 
     def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> SendResult:
         """Send to an audience, to accounts or their ids, each once, or to all accounts (None)."""
@@ -138,10 +147,22 @@ class Notifications:
             raise NoChannels
         if draft.notification_type == ADMIN and INAPP in names and draft.sender_id is None:
             raise SenderRequired
+        if draft.key is not None and INAPP not in names:
+            needs = CodedMessage(f"Needs the channel {INAPP}.", "required", expected=INAPP)
+            raise Invalid.about("data.key", needs)
+        if to is not None and not isinstance(to, Audience):
+            to = list(to)
         with transaction(self.session), extended_timeout(self.session):
+            key = self._find_or_add_key(draft, names, to)
+            if isinstance(key, Notification):
+                counts = counts_by_subject(self.session, SUBJECT, [key.id])
+                return SendResult(key, counts.get(key.id, {}), is_replay=True)
             self._check_workspace(draft.workspace_id)
             sent = self._send(draft, names, self._receivers(to))
             stored, is_broadcast = sent.notification, draft.notification_type == ADMIN
+            if key is not None and stored is not None:
+                key.notification_id = stored.id
+                self.session.flush()
             if stored is not None and is_broadcast and isinstance(to, Audience):
                 stored.audience = to.to_json()
             self._record(draft, names, sent.notification)
@@ -196,6 +217,15 @@ class Notifications:
     def not_channels(self, unknown: Iterable[str]) -> CodedMessage:
         known = sorted({*CHANNELS, *self.outbox.channels.names()})
         return CodedMessage(f"Not a channel: {', '.join(unknown)}", "not_one_of", choices=known)
+
+    def _find_or_add_key(
+        self, draft: Draft, names: list[str], to: Audience | list[Any] | None
+    ) -> Notification | NotificationKey | None:
+        if draft.key is None:
+            return None
+        content = {name: getattr(draft, name) for name in _KEYED}
+        fingerprint = make_fingerprint({**content, "channels": sorted(names)}, to)
+        return self.keys.find_or_add(draft.sender_id, draft.key, fingerprint)
 
     def _check_workspace(self, workspace_id: int | None) -> None:
         """Raise UnknownWorkspace, or keep the workspace until the end of the transaction."""

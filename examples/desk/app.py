@@ -39,6 +39,7 @@ class Settings:
 
 db = SQLAlchemy(model_class=Base)
 frontdesk = flask_frontdesk.Frontdesk[Account]()
+SHIPPED = frontdesk.notification_kind("order-shipped", name="Shipped orders", channels=["inapp"])
 
 
 @frontdesk.console.page("orders", title="Orders", icon="book")
@@ -81,7 +82,11 @@ def send_order(order_id: int) -> Response:
         order = db.get_or_404(Order, order_id)
         order.is_sent = True
         frontdesk.notify(
-            "On its way", f"We have sent you: {order.article}.", receivers=[order.account_id]
+            "On its way",
+            f"We have sent you: {order.article}.",
+            kind=SHIPPED,
+            url="/orders",
+            receivers=[order.account_id],
         )
     return redirect(url_for(".sending"), 303)
 

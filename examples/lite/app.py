@@ -36,6 +36,7 @@ class Loan(Model):
 
 db = SQLAlchemy()
 frontdesk = flask_frontdesk.Frontdesk[Reader]()
+BORROWED = frontdesk.notification_kind("loans", name="Loans", channels=["inapp"])
 # [end]
 
 
@@ -69,7 +70,9 @@ def create_app(database_url: str = "sqlite:///loans.db") -> Flask:
         with frontdesk.transaction():
             loan = Loan(reader_id=reader.id, title=json["title"], since=datetime.now(UTC))
             db.session.add(loan)
-            frontdesk.notify("Borrowed", json["title"], receivers=[reader])
+            frontdesk.notify(
+                "Borrowed", json["title"], kind=BORROWED, url="/loans", receivers=[reader]
+            )
         return loan
 
     @app.get("/api/loans")

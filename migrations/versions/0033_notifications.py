@@ -1,5 +1,5 @@
-"""Gives notifications a link, a kind, data and a workspace, stores what accounts have seen, and
-creates the tables of banners.
+"""Gives notifications a link, a kind, data, a workspace and a key, stores what accounts have seen,
+and creates the tables of banners.
 
 On PostgreSQL, the index is created outside of a transaction, after everything else is committed. A
 migration that was interrupted can run again and then only creates the index.
@@ -18,6 +18,7 @@ depends_on = None
 
 SEEN = "frontdesk_notification_seen"
 NOTIFICATIONS, MESSAGES = "frontdesk_notifications", "frontdesk_outgoing_messages"
+KEYS = "frontdesk_notification_keys"
 WORKSPACE_KEY = f"fk_{NOTIFICATIONS}_workspace_id"
 WORKSPACE_INDEX = f"ix_{NOTIFICATIONS}_workspace_id"
 HAS_WORKSPACE = sa.text("workspace_id IS NOT NULL")
@@ -31,12 +32,14 @@ def upgrade() -> None:
         add_notification_fields()
         create_seen_marks()
         create_banners()
+        create_notification_keys()
     create_workspace_index()
 
 
 def downgrade() -> None:
     drop_banners()
     op.drop_table(SEEN)
+    op.drop_table(KEYS)
     drop_notification_fields()
 
 
@@ -81,6 +84,22 @@ def create_seen_marks() -> None:
             ["account_id"], [accounts.id], name=f"fk_{SEEN}_account_id", ondelete="CASCADE"
         ),
     )
+
+
+def create_notification_keys() -> None:
+    op.create_table(
+        KEYS,
+        sa.Column("id", Id, nullable=False),
+        sa.Column("scope", sa.String(255), nullable=False),
+        sa.Column("key", sa.String(255), nullable=False),
+        sa.Column("fingerprint", sa.String(64), nullable=False),
+        sa.Column("notification_id", Id, nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=f"pk_{KEYS}"),
+        sa.UniqueConstraint("scope", "key", name=f"uq_{KEYS}_scope_key"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(f"ix_{KEYS}_notification_id", KEYS, ["notification_id"])
 
 
 def drop_notification_fields() -> None:

@@ -65,6 +65,7 @@ def test_response_has_the_notification_and_its_counts(admin: Api, ada: Person) -
         "kind": "announcements",
         "data": None,
         "workspace_id": None,
+        "key": None,
         "links": {"open": None},
         "receivers": 2,
         "read": 0,

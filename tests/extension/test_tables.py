@@ -31,6 +31,7 @@ FRONTDESK_TABLES = {
     "frontdesk_installation",
     "frontdesk_invitations",
     "frontdesk_keystore_entries",
+    "frontdesk_notification_keys",
     "frontdesk_notifications",
     "frontdesk_outgoing_messages",
     "frontdesk_profiles",

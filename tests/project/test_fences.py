@@ -77,7 +77,7 @@ NOT_EXECUTED = {
     "mfa": (6, SECOND_PART),
     "migrations": (1, "tests/project/test_separate_history.py runs it"),
     "monitoring": (1, OPERATES),
-    "notifications": (5, EXCERPT),
+    "notifications": (8, EXCERPT),
     "operations": (1, OPERATES),
     "passwordless": (1, SECOND_PART),
     "profiles": (2, EXCERPT),

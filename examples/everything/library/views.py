@@ -98,6 +98,11 @@ def all_visits(query: dict[str, Any]) -> Sequence[Visit]:
 
 
 # [notify]
+OVERDUE = frontdesk.notification_kind(
+    "overdue-books", name="Overdue books", channels=["inapp", "email", "sms"]
+)
+
+
 @views.post("/overdue")
 @superuser_required
 def remind() -> dict[str, Any]:
@@ -105,7 +110,8 @@ def remind() -> dict[str, Any]:
         frontdesk.notify(
             "A book is overdue",
             "Bring it back, please.",
-            channels=["inapp", "email", "sms"],
+            kind=OVERDUE,
+            url="/visits",
             receivers=[visit.account_id for visit in db.session.query(Visit)],
         )
     return {"reminded": True}

@@ -44,6 +44,7 @@ class Note(Base):
 
 
 notes = Blueprint("notes", __name__)
+PINNED = frontdesk.notification_kind("notes", name="Notes", description="New notes of others.")
 
 
 # [schemas]
@@ -98,7 +99,9 @@ def pin_note(workspace_slug: str, json: dict[str, Any]) -> Note:
             frontdesk.notify(
                 f"{author.name or author.email} pinned a note",
                 json["text"],
-                channels=["inapp", "email"],
+                kind=PINNED,
+                url=f"/workspaces/{workspace_slug}",
+                workspace=current_workspace,
                 receivers=receivers,
             )
     return note
