@@ -48,7 +48,7 @@ wheel: ## Build dist/flask_frontdesk-….whl
 image: ## Build the container image and start it (Debian, as root, with buildah and mmdebstrap)
 	@$(PYTHON) -m scripts.image
 
-versions: ## Test with the lowest and the newest versions of all dependencies, and in LibreOffice (as image; takes minutes)
+versions: ## Test with the lowest and the newest versions of all dependencies, in LibreOffice, and the React example (as image; takes minutes)
 	$(TOOL) scripts.versions $(ARGS)
 
 pin: ## Write requirements.txt and requirements-dev.txt (ARGS=--upgrade for newer packages)

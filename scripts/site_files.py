@@ -46,7 +46,7 @@ def without_sources(text: str) -> str:
 def _caption(found: re.Match[str]) -> str:
     # The tutorial's first version of the file that the reader replaces later.
     file = found["file"].replace("first_run.py", "pinboard/__init__.py")
-    if found["region"] or found["language"] not in ("python", "js"):
+    if found["region"] or found["language"] not in ("python", "js", "ts", "nginx"):
         return f"```{found['language']}\n"
     return f"```{{code-block}} {found['language']}\n:caption: {file}\n\n"
 

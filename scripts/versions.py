@@ -1,7 +1,8 @@
 """`make versions`: tests with the lowest versions of all dependencies on the oldest Python, and
-with the newest versions on the newest Python; and CSV files in LibreOffice.
+with the newest versions on the newest Python; CSV files in LibreOffice; and the React example.
 
-For a Debian machine's root, with buildah, mmdebstrap, LibreOffice, PostgreSQL and Redis. A Python
+For a Debian machine's root, with buildah, mmdebstrap, LibreOffice, PostgreSQL, Redis, Node,
+Chromium and nginx. A Python
 that this machine does not have comes from a Debian release, in a container.
 """
 
@@ -58,22 +59,24 @@ TESTED = (
     "tests/core/test_docs_page.py::test_only_files_of_the_page_are_served",
 )
 # On this machine, with its own environment.
-IN_LIBREOFFICE = "tests/console/in_libreoffice.py"
+IN_LIBREOFFICE = ("-k", "sqlite", "tests/console/in_libreoffice.py")
+IN_REACT = ("tests/project/in_react.py",)
 # A step that takes longer stops the run. CI runs other steps at the same time.
 STEP_SECONDS = 300
 FORWARDED = ("SSL_CERT_FILE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "FRONTDESK_TEST_POSTGRES")
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or ["lowest", "newest", "libreoffice"]
+    wanted = sys.argv[1:] or ["lowest", "newest", "libreoffice", "react"]
     with TemporaryDirectory(prefix="frontdesk-versions-") as folder:
         if "lowest" in wanted:
             lowest(Path(folder))
         if "newest" in wanted:
             newest(Path(folder))
-        if "libreoffice" in wanted:
-            machine = Machine(Path(folder) / "libreoffice")
-            machine.run(sys.executable, "-m", "pytest", "-q", "-k", "sqlite", IN_LIBREOFFICE)
+        for name, tests in (("libreoffice", IN_LIBREOFFICE), ("react", IN_REACT)):
+            if name in wanted:
+                machine = Machine(Path(folder) / name)
+                machine.run(sys.executable, "-m", "pytest", "-q", *tests)
 
 
 def lowest(folder: Path) -> None:

@@ -29,6 +29,13 @@ def run_tests_of(example: str, python: str, tmp_path: Path, **environment: str) 
     run("-m", "pytest", *OPTIONS, python=python, cwd=folder, **environment)
 
 
+def test_list_of_examples_is_complete_and_its_links_exist() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", (EXAMPLES / "README.md").read_text())
+    assert [link for link in links if not (EXAMPLES / link).exists()] == []
+    folders = {f"{each.name}/" for each in EXAMPLES.iterdir() if each.is_dir()}
+    assert {link for link in links if not link.startswith("..")} == folders
+
+
 @pytest.mark.parametrize(
     "example",
     ["smallest", "everything", "moved", "cookie", "desk", "pages", "subdomains", "import"],

@@ -15,7 +15,7 @@ from ..rigs.servers import ROOT
 GENERATED = ("http-api/", "cli")
 # Variables of a caller who reads the generated pages, named as in the guides.
 CALLERS = {"API", "TOKEN", "PASSWORD", "INVITATION"}
-LANGUAGES = ("sh", "python", "js")
+LANGUAGES = ("sh", "python", "js", "ts", "tsx", "nginx")
 SOURCE = re.compile(r"\A(?:#|//) (?:examples|tests)/")
 IN_SINGLE_QUOTES = re.compile(r"'[^']*'")
 USED = re.compile(r"\$\{?([A-Za-z_]\w*)")
@@ -83,6 +83,7 @@ NOT_EXECUTED = {
     "profiles": (2, EXCERPT),
     "quickstart": (3, "examples/smallest/steps.sh has a folder and a server already"),
     "rate-limits": (1, ENVIRONMENT),
+    "react": (2, "needs npm's registry; tests/project/in_react.py builds and starts the example"),
     "remove": (1, "examples/history/steps.sh runs it"),
     "scale": (1, OPERATES),
     "sessions": (1, "needs another setting; tests/auth/test_refresh.py sends the requests"),

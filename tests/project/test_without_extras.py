@@ -36,8 +36,9 @@ TYPED_EXAMPLES = {
     "pages": ["app.py", "test_app.py"],
     "subdomains": ["app.py", "test_app.py"],
 }
-# Examples that import packages without types; and one in JavaScript.
-UNTYPED_EXAMPLES = {"cookie", "existing", "users", "staying"}
+# Examples that import packages without types, and those without Python.
+NOT_IN_PYTHON = {"react", "staying"}
+UNTYPED_EXAMPLES = {"cookie", "existing", "users"} | NOT_IN_PYTHON
 
 
 EXAMPLE_PACKAGES = ("pytest", "types-flask-migrate", "flask-sqlalchemy-lite")
@@ -201,7 +202,7 @@ def test_page_names_the_examples_that_mypy_rejects() -> None:
     assert folders == TYPED_EXAMPLES.keys() | UNTYPED_EXAMPLES
     page = (ROOT / "docs" / "cookbook" / "types.md").read_text()
     named = {name for name in folders if f"`examples/{name}`" in page}
-    assert named == UNTYPED_EXAMPLES - {"staying"}
+    assert named == UNTYPED_EXAMPLES - NOT_IN_PYTHON
 
 
 @pytest.mark.parametrize("example", TYPED_EXAMPLES)

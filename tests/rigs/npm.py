@@ -1,4 +1,4 @@
-"""npm packages that tests use: each folder with a package.json.
+"""npm packages that tests and examples use: each folder with a package.json.
 
 `python -m tests.rigs.npm` installs all packages; otherwise a test installs what it needs.
 """
@@ -39,6 +39,8 @@ def tool(name: str) -> str:
 
 
 if __name__ == "__main__":
-    for lock in sorted(Path(__file__).parent.rglob("package-lock.json")):
+    root = Path(__file__).resolve().parents[2]
+    places = ("tests/rigs/**/package-lock.json", "examples/*/package-lock.json")
+    for lock in sorted(lock for place in places for lock in root.glob(place)):
         if "node_modules" not in lock.parts:
             install(lock.parent)

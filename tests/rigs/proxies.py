@@ -102,13 +102,20 @@ def proxy(kind: str, service: int, folder: Path, second: int | None = None) -> I
     """Run `nginx`, `haproxy` or `caddy` in front of the service at port `service`; `second` enables
     the second server, which is a comment in the configuration."""
     port, command = prepare(kind, service, folder, second)
+    with running(command, port, folder):
+        yield Proxy(port, folder)
+
+
+@contextmanager
+def running(command: list[str], port: int, folder: Path) -> Iterator[None]:
+    """Run a prepared proxy."""
     # Caddy saves its configuration in XDG_CONFIG_HOME.
     environment = bare_environment(XDG_CONFIG_HOME=str(folder))
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)
     try:
         wait_for_port(port)
-        yield Proxy(port, folder)
+        yield
     finally:
         process.terminate()
         process.wait(timeout=20)

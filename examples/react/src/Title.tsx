@@ -1,0 +1,15 @@
+import { useEffect, useRef } from "react";
+
+/** The heading of a view. It takes the focus when the view appears, so that it is read aloud. */
+export function Title({ children }: { children: string }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <>
+      <title>{`${children} – Pinboard`}</title>
+      <h1 ref={heading} tabIndex={-1}>
+        {children}
+      </h1>
+    </>
+  );
+}
