@@ -77,7 +77,7 @@ def commands_path(folder: Path, python: str) -> str:
     return f"{flask.parent}:{Path(python).parent}:{os.environ['PATH']}"
 
 
-def test_commands_of_the_tutorial_work(python: str, tmp_path: Path) -> None:
+def test_commands_of_the_tutorial_work(quick_python: str, tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLES / "saas", tmp_path / "pinboard-app")
     shutil.copy(folder / "pinboard" / "__init__.py", folder / "final.py")
     steps = folder / "steps.sh"
@@ -86,7 +86,7 @@ def test_commands_of_the_tutorial_work(python: str, tmp_path: Path) -> None:
     output = subprocess.run(
         ["sh", steps.name],
         cwd=folder,
-        env=bare_environment(PATH=commands_path(folder, python)),
+        env=bare_environment(PATH=commands_path(folder, quick_python)),
         capture_output=True,
         text=True,
         check=False,
@@ -176,17 +176,17 @@ with app.app_context():
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 @pytest.mark.parametrize("steps", ["own-history.sh", "separate-history.sh"])
 def test_commands_of_the_guide_keep_the_rows_of_an_existing_table(
-    python: str, tmp_path: Path, steps: str, database: str
+    quick_python: str, tmp_path: Path, steps: str, database: str
 ) -> None:
     folder = shutil.copytree(EXAMPLES / "users", tmp_path / "users")
     with postgres_database(f"frontdesk_rows_{os.getpid()}") as url:
         if database == "sqlite":
             url = f"sqlite:///{tmp_path / 'shop.db'}"
-        run("-c", _BEFORE, python=python, cwd=folder, DATABASE_URL=url)
+        run("-c", _BEFORE, python=quick_python, cwd=folder, DATABASE_URL=url)
         output = subprocess.run(
             ["sh", steps],
             cwd=folder,
-            env=bare_environment(PATH=commands_path(folder, python), DATABASE_URL=url),
+            env=bare_environment(PATH=commands_path(folder, quick_python), DATABASE_URL=url),
             capture_output=True,
             text=True,
             check=False,
@@ -196,7 +196,7 @@ def test_commands_of_the_guide_keep_the_rows_of_an_existing_table(
         assert "0 errors" in last, output.stdout
         if steps == "separate-history.sh":
             assert "The database lacks users.created_at" in "\n".join(before)
-        after = run("-c", _AFTER, python=python, cwd=folder, DATABASE_URL=url)
+        after = run("-c", _AFTER, python=quick_python, cwd=folder, DATABASE_URL=url)
     assert after.split("\n")[-2] == f"{_ROWS} {_ROWS} {{'active'}} {{'user'}}"
 
 
@@ -234,7 +234,7 @@ for words in literal_eval(sys.argv[1]):
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_migrations_of_the_application_work_on_both_databases(
-    database: str, python: str, tmp_path: Path
+    database: str, quick_python: str, tmp_path: Path
 ) -> None:
     """A migration that `flask db migrate` generates on one database works on the other."""
     folder = shutil.copytree(EXAMPLES / "smallest", tmp_path / "smallest")
@@ -243,7 +243,9 @@ def test_migrations_of_the_application_work_on_both_databases(
     (folder / "wsgi.py").write_text(_WITH_MIGRATIONS)
 
     def flask(url: str, *commands: list[str]) -> str:
-        return run("-c", _RUN_COMMANDS, str(commands), python=python, cwd=folder, DATABASE_URL=url)
+        return run(
+            "-c", _RUN_COMMANDS, str(commands), python=quick_python, cwd=folder, DATABASE_URL=url
+        )
 
     sqlite = f"sqlite:///{tmp_path / 'host.db'}"
     with postgres_database(f"frontdesk_history_{os.getpid()}") as postgresql:

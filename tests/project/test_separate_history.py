@@ -37,10 +37,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def flask(python: str, folder: Path, url: str) -> Flask:
+def flask(quick_python: str, folder: Path, url: str) -> Flask:
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [python, "-m", "flask", "--app", "app", *words],
+            [quick_python, "-m", "flask", "--app", "app", *words],
             cwd=folder,
             env=bare_environment(DATABASE_URL=url),
             capture_output=True,
@@ -71,11 +71,11 @@ def package_files(python: str) -> list[str]:
 
 @pytest.mark.parametrize("ids", ["integer", "uuid"])
 def test_new_application_has_its_own_history_after_the_documented_commands(
-    flask: Flask, folder: Path, python: str, ids: str
+    flask: Flask, folder: Path, quick_python: str, ids: str
 ) -> None:
     if ids == "uuid":
         with_uuids(folder)
-    before = package_files(python)
+    before = package_files(quick_python)
     for words in steps():
         done = flask(*words)
         assert done.returncode == 0, (words, done.stdout, done.stderr)
@@ -83,7 +83,7 @@ def test_new_application_has_its_own_history_after_the_documented_commands(
     versions = folder / "migrations" / "versions"
     first, mine = sorted(versions.glob("*.py"), key=lambda each: not each.name.startswith("0001"))
     assert (first.name, mine.name.endswith("_mine.py")) == ("0001_app.py", True)
-    assert package_files(python) == before
+    assert package_files(quick_python) == before
     doctor = flask("frontdesk", "doctor")
     assert "0 errors" in doctor.stdout, doctor.stdout
     # The commands run again, and down and up again.
@@ -115,9 +115,9 @@ def test_changed_files_are_kept_and_the_command_prints_what_to_add(
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_no_migration_is_written_outside_the_application(
-    flask: Flask, folder: Path, python: str, tmp_path: Path
+    flask: Flask, folder: Path, quick_python: str, tmp_path: Path
 ) -> None:
-    before = package_files(python)
+    before = package_files(quick_python)
     for words in steps()[:3]:
         assert flask(*words).returncode == 0
     for words in (["migrate"], ["revision"]):
@@ -138,21 +138,24 @@ def test_no_migration_is_written_outside_the_application(
     (tmp_path / "notes.db").unlink()
     assert flask("db", "upgrade", "heads").returncode == 0
     assert "is not a folder of your application" in flask("db", "migrate").stderr
-    assert package_files(python) == before
+    assert package_files(quick_python) == before
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_merge_keeps_the_histories_separate_and_merges_own_branches(
-    flask: Flask, folder: Path, python: str
+    flask: Flask, folder: Path, quick_python: str
 ) -> None:
-    before = package_files(python)
+    before = package_files(quick_python)
     for words in steps():
         assert flask(*words).returncode == 0
     files = sorted((folder / "migrations").rglob("*.py"))
     for revisions in (["heads"], ["frontdesk@head", "app@head"]):
         done = flask("db", "merge", *revisions)
         assert (done.returncode, "flask db upgrade heads" in done.stderr) == (1, True)
-    assert (sorted((folder / "migrations").rglob("*.py")), package_files(python)) == (files, before)
+    assert (sorted((folder / "migrations").rglob("*.py")), package_files(quick_python)) == (
+        files,
+        before,
+    )
     # Two developers wrote a migration at the same time.
     [mine] = (each.stem.partition("_")[0] for each in files if each.stem.endswith("_mine"))
     for rev in ("one", "two"):
@@ -161,7 +164,7 @@ def test_merge_keeps_the_histories_separate_and_merges_own_branches(
     for words in (["merge", "one", "two"], ["upgrade", "heads"], ["migrate"], ["check"]):
         done = flask("db", *words)
         assert done.returncode == 0, (words, done.stdout, done.stderr)
-    assert package_files(python) == before
+    assert package_files(quick_python) == before
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
@@ -222,7 +225,7 @@ with create_app().app_context():
 
 @pytest.mark.parametrize("history", ["own", "separate"])
 def test_frontdesk_can_be_removed_and_accounts_passwords_and_other_tables_stay(
-    flask: Flask, folder: Path, python: str, url: str, history: str
+    flask: Flask, folder: Path, quick_python: str, url: str, history: str
 ) -> None:
     def succeed(*words: str) -> None:
         done = flask("db", *words)
@@ -235,7 +238,7 @@ def test_frontdesk_can_be_removed_and_accounts_passwords_and_other_tables_stay(
     else:
         for words in steps()[:-1]:
             assert flask(*words).returncode == 0
-    run("-c", _FILL, python=python, cwd=folder, DATABASE_URL=url)
+    run("-c", _FILL, python=quick_python, cwd=folder, DATABASE_URL=url)
     succeed("revision", "-m", "remove frontdesk")
     [file] = (folder / "migrations" / "versions").glob("*_remove_frontdesk.py")
     body = (EXAMPLE / "remove.py").read_text().partition("# [remove]\n")[2]
@@ -247,7 +250,7 @@ def test_frontdesk_can_be_removed_and_accounts_passwords_and_other_tables_stay(
     else:
         commands = folder / "commands" / "flask"
         commands.parent.mkdir()
-        commands.write_text(f'#!/bin/sh\nexec {python} -m flask "$@"\n')
+        commands.write_text(f'#!/bin/sh\nexec {quick_python} -m flask "$@"\n')
         commands.chmod(0o755)
         path = f"{commands.parent}:{os.environ['PATH']}"
         done = subprocess.run(
@@ -259,4 +262,4 @@ def test_frontdesk_can_be_removed_and_accounts_passwords_and_other_tables_stay(
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    run("-c", _LEFT, python=python, cwd=folder, DATABASE_URL=url)
+    run("-c", _LEFT, python=quick_python, cwd=folder, DATABASE_URL=url)

@@ -99,12 +99,12 @@ class Reader:
 
 
 @pytest.fixture
-def pinboard(python: str, tmp_path: Path) -> Iterator[int]:
+def pinboard(python: str, quick_python: str, tmp_path: Path) -> Iterator[int]:
     """The port of the tutorial's application, which runs with the page's commands."""
     folder = shutil.copytree(ROOT / "examples" / "saas", tmp_path / "pinboard-app")
     port = free_port()
     environment = bare_environment(
-        PATH=commands_path(folder, python),
+        PATH=commands_path(folder, quick_python),
         SECRET_KEY="a key that only this test knows, long enough",
         FRONTDESK_AUTH__BCRYPT_ROUNDS="4",
         PUBLIC_URL=f"http://localhost:{port}",

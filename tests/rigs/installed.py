@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from .backends import free_port, wait_for_port
+from .forking_python import forking_python
 from .servers import ROOT, bare_environment
 
 
@@ -37,6 +38,13 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     options = ("--no-deps", "--no-index", "--no-compile", "-q")
     run("-m", "pip", "--python", program, "install", *options, str(wheel))
     return program
+
+
+@pytest.fixture(scope="session")
+def quick_python(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The same Python for short commands."""
+    with forking_python(python, tmp_path_factory.mktemp("forking")) as program:
+        yield program
 
 
 @contextmanager
