@@ -29,7 +29,7 @@ REDIRECTS = {
     "records": "audit-log",
     "second-factor": "mfa",
 }
-# A first line such as `# examples/saas/wsgi.py` says where `make snippets` takes the code from.
+# A first line such as `# examples/tutorial/wsgi.py` says where `make snippets` takes the code from.
 _SNIPPET = re.compile(
     r"^```(?P<language>\w+)\n(?:#|//) (?:examples/\w+|tests)/(?P<file>\S+)(?P<region> [\w-]+)?\n",
     re.MULTILINE,

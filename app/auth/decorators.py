@@ -151,10 +151,10 @@ def active_account_required() -> None:
 
     Example::
 
-        @app.get("/orders")
+        @app.get("/notes")
         @active_account_required
-        def orders():
-            return list_orders(current_account.id)
+        def notes():
+            return list_notes(current_account.id)
     """
     check_active()
 

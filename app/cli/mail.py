@@ -89,7 +89,7 @@ def preview(name: str | None, to: str, out: Path | None, values: JsonObject) -> 
     Examples:
       flask mail preview
       flask mail preview reset_password
-      flask mail preview order --values '{"number": 4711}' --out /tmp/order.html
+      flask mail preview note --values '{"number": 17}' --out /tmp/note.html
     """
     if name is None:
         names = _previews().names()

@@ -55,7 +55,7 @@ def init(label: str) -> None:
     \b
     Examples:
       flask frontdesk migrations init
-      flask frontdesk migrations init --label shop
+      flask frontdesk migrations init --label pinboard
     """
     extension = current_app.extensions.get("migrate")
     folder = Path(extension.directory if extension else "migrations")

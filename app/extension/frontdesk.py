@@ -165,7 +165,7 @@ class Extension(Notifying, Recording, SigningIn[A]):
         Example::
 
             with frontdesk.transaction() as session:
-                session.add(order)
+                session.add(note)
                 frontdesk.notify("Order received", "Thank you.", receivers=[account])
         """
         return transaction(find_context().session)
@@ -216,14 +216,14 @@ class Extension(Notifying, Recording, SigningIn[A]):
         """Declare an event of your application, which can then be emitted and listened to.
 
         Args:
-            name: Name of the event, such as `order-paid`.
+            name: Name of the event, such as `note-pinned`.
 
         Returns:
             The name.
 
         Example::
 
-            ORDER_PAID = frontdesk.event("order-paid")
+            NOTE_PINNED = frontdesk.event("note-pinned")
         """
         self._events.add(name)
         for context in self._contexts:
@@ -242,7 +242,7 @@ class Extension(Notifying, Recording, SigningIn[A]):
 
         Example::
 
-            frontdesk.emit("order-paid", order)
+            frontdesk.emit("note-pinned", note)
         """
         context = find_context()
         return context.actions.emit(event, subject, context.session)

@@ -69,7 +69,7 @@ class Notifying:
 
         Example::
 
-            frontdesk.notify("Shipped", "Order 7", kind="orders", url="/orders/7", receivers=[ada])
+            frontdesk.notify("Pinned", "Note 7", kind="notes", url="/notes/7", receivers=[ada])
         """
         from ..notifications.service import send_from_code
 
@@ -92,7 +92,7 @@ class Notifying:
         """Declare a kind of notifications, which accounts can turn off in their preferences.
 
         Args:
-            key: Key of the kind, such as `order-shipped`.
+            key: Key of the kind, such as `note-pinned`.
             name: Name of the kind in preferences.
             description: What the notifications are about.
             channels: Channels that notifications of this kind can have, and have by default.
@@ -108,7 +108,7 @@ class Notifying:
 
         Example::
 
-            SHIPPED = frontdesk.notification_kind("order-shipped", name="Shipped orders")
+            PINNED = frontdesk.notification_kind("note-pinned", name="Pinned notes")
         """
         try:
             self._kinds[key] = NotificationKind.declare(

@@ -21,7 +21,7 @@ class Recording:
         """Declare an action of your application for the audit log.
 
         Args:
-            name: Name of the action, such as `order.refunded`.
+            name: Name of the action, such as `notes.exported`.
             meaning: Title of the action, in the past tense.
             data: Names that `data` can have, each with its description. Declare `before` and
                 `after` to record changes.
@@ -34,10 +34,10 @@ class Recording:
 
         Example::
 
-            REFUNDED = frontdesk.record_type("order.refunded", "Order refunded", amount="In cents")
+            EXPORTED = frontdesk.record_type("notes.exported", "Notes exported", count="Notes")
         """
         if not _NAME.fullmatch(name) or len(name) > TYPE_LENGTH:
-            raise SetupError(f"A record's type is written as `order.refunded` is, not {name!r}.")
+            raise SetupError(f"A record's type is written as `notes.exported` is, not {name!r}.")
         if name in ACTIONS:
             raise SetupError(f"{name!r} is a type of Frontdesk's own audit log entries.")
         self._record_types[name] = Action(name, meaning, data)
@@ -60,7 +60,7 @@ class Recording:
             name: Name of a declared action.
             account: The affected account, or its id.
             workspace: The affected workspace, or its id.
-            target: Type and id of the affected object, such as `("order", 17)`.
+            target: Type and id of the affected object, such as `("board", 17)`.
             data: Further data of the action, under the declared names.
 
         Raises:
@@ -68,7 +68,7 @@ class Recording:
 
         Example::
 
-            frontdesk.record(REFUNDED, target=("order", order.id), amount=500)
+            frontdesk.record(EXPORTED, target=("board", board.id), count=12)
         """
         context = find_context()
         context.actions.record(

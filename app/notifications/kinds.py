@@ -82,7 +82,7 @@ def _problem(kind: NotificationKind) -> str | None:
     channels: object = kind.channels
     minutes = kind.email_if_unread
     if not isinstance(kind.key, str) or not _KEY.fullmatch(kind.key):
-        return "needs a key such as order-shipped: small letters, digits and hyphens"
+        return "needs a key such as note-pinned: small letters, digits and hyphens"
     if kind.key in BUILT_IN:
         return "is built in"
     if not (isinstance(kind.name, str) and kind.name.strip()):

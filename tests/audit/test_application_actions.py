@@ -23,7 +23,7 @@ from .entries import records, types
 def frontdesk() -> Frontdesk:
     frontdesk = Frontdesk()
     # [declare]
-    frontdesk.record_type("order.refunded", "a customer has their money back", amount="in cents")
+    frontdesk.record_type("notes.exported", "Notes exported", count="number of notes")
     # [end]
     return frontdesk
 
@@ -39,11 +39,11 @@ def host(frontdesk: Frontdesk) -> Flask:
     frontdesk.init_app(host, db, settings=HostSettings(), account_model=model)
     host.register_blueprint(blueprints.auth)
 
-    @host.post("/refunds/<ending>")
+    @host.post("/exports/<ending>")
     @active_account_required
-    def refund(ending: str) -> str:
+    def export(ending: str) -> str:
         # [record]
-        frontdesk.record("order.refunded", target=("order", 17), amount=990)
+        frontdesk.record("notes.exported", target=("board", 17), count=12)
         # [end]
         getattr(db.session, ending)()
         return "done"
@@ -55,40 +55,40 @@ def host(frontdesk: Frontdesk) -> Flask:
 
 def test_applications_action_is_recorded_with_its_actor(host: Flask) -> None:
     ada = make_person(host, "ada")
-    ada.api().post("/refunds/commit")
-    [found] = records(host, type="order.refunded")
+    ada.api().post("/exports/commit")
+    [found] = records(host, type="notes.exported")
     assert isinstance(ada.id, uuid.UUID)
     assert (found.actor_id, found.account_id) == (ada.id, ada.id)
-    assert (found.target_kind, found.target_id) == ("order", "17")
-    assert found.data == {"amount": 990}
+    assert (found.target_kind, found.target_id) == ("board", "17")
+    assert found.data == {"count": 12}
 
 
 def test_rolled_back_application_action_has_no_entry(host: Flask) -> None:
-    make_person(host, "ada").api().post("/refunds/rollback")
-    assert "order.refunded" not in types(host)
+    make_person(host, "ada").api().post("/exports/rollback")
+    assert "notes.exported" not in types(host)
 
 
 def test_entries_belong_to_the_applications_transaction(host: Flask, frontdesk: Frontdesk) -> None:
     ada = make_person(host, "ada")
     with host.app_context():
         with frontdesk.transaction():
-            frontdesk.record("order.refunded", account=ada, workspace=7, amount=1)
-        frontdesk.record("order.refunded", account=ada.id, amount=2)
+            frontdesk.record("notes.exported", account=ada, workspace=7, count=1)
+        frontdesk.record("notes.exported", account=ada.id, count=2)
         current_frontdesk.session.commit()
-    first, second = records(host, type="order.refunded")
-    assert (first.account_id, first.workspace_id, second.data) == (ada.id, 7, {"amount": 2})
+    first, second = records(host, type="notes.exported")
+    assert (first.account_id, first.workspace_id, second.data) == (ada.id, 7, {"count": 2})
     assert first.actor_kind == "system"
 
 
 def test_later_declared_type_is_accepted(host: Flask, frontdesk: Frontdesk) -> None:
-    frontdesk.record_type("order.lost", "Order lost")
+    frontdesk.record_type("notes.lost", "Notes lost")
     with host.app_context():
-        frontdesk.record("order.lost")
+        frontdesk.record("notes.lost")
         current_frontdesk.session.commit()
-    assert types(host) == ["order.lost"]
+    assert types(host) == ["notes.lost"]
 
 
-@pytest.mark.parametrize("name", ["refund", "Order.Refunded", "order.", "a" * 60 + ".refunded"])
+@pytest.mark.parametrize("name", ["export", "Notes.Exported", "notes.", "a" * 60 + ".exported"])
 def test_type_name_must_have_the_format(frontdesk: Frontdesk, name: str) -> None:
     with pytest.raises(SetupError, match="is written as"):
         frontdesk.record_type(name, "x")
@@ -98,7 +98,7 @@ def test_reserved_and_undeclared_types_are_rejected(host: Flask, frontdesk: Fron
     with pytest.raises(SetupError, match="Frontdesk's own"):
         frontdesk.record_type("login.succeeded", "x")
     with host.app_context():
-        with pytest.raises(SetupError, match=r'frontdesk.record_type\("order.paid"'):
-            frontdesk.record("order.paid")
-        with pytest.raises(SetupError, match="has no 'card'"):
-            frontdesk.record("order.refunded", card="4111")
+        with pytest.raises(SetupError, match=r'frontdesk.record_type\("notes.shared"'):
+            frontdesk.record("notes.shared")
+        with pytest.raises(SetupError, match="has no 'secret'"):
+            frontdesk.record("notes.exported", secret="x")

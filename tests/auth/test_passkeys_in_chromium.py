@@ -19,7 +19,7 @@ from ..rigs.virtual_authenticator import Device
 
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
-CODE = ROOT / "examples" / "saas" / "passkeys.js"
+CODE = ROOT / "examples" / "tutorial" / "passkeys.js"
 _FORM = '<form><input name="username" autocomplete="username webauthn"></form>'
 _CALL = """
 async ([name, ...given]) => {

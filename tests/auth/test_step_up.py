@@ -41,17 +41,17 @@ def app(request: pytest.FixtureRequest, make_app: MakeApp) -> Flask:
 
 def guard_routes(app: Flask) -> None:
     # [guards]
-    @app.post("/api/v1/payouts")
+    @app.post("/api/v1/notes/exports")
     @active_account_required
     @fresh_required()
-    def pay_out() -> str:
-        return "on its way"
+    def export_notes() -> str:
+        return "exported"
 
-    @app.post("/api/v1/payouts/account")
+    @app.post("/api/v1/notes/owner")
     @active_account_required
     @fresh_required(minutes=5, factors=2)
-    def change_bank_account() -> str:
-        return "changed"
+    def transfer_notes() -> str:
+        return "transferred"
 
     # [end]
 
@@ -73,9 +73,9 @@ def claims(api: Api) -> dict[str, Any]:
 def test_password_renews_the_sign_in(ada: Person, clock: SteppingClock) -> None:
     here = ada.api()
     clock.step(minutes=16)
-    here.post("/payouts", 401)
+    here.post("/notes/exports", 401)
     again = renewed(here, password=PASSWORD)
-    assert again.post("/payouts").response.text == "on its way"
+    assert again.post("/notes/exports").response.text == "exported"
     assert again.get("/account").json["id"] == ada.id
 
 
@@ -182,7 +182,7 @@ def test_emailed_code_reauthenticates(ada: Person, mails: MailOutbox, clock: Ste
     here = ada.api()
     clock.step(minutes=16)
     proof = {"login_id": ask(here)["login_id"], "code": mailed_code(mails)}
-    renewed(here, **proof).post("/payouts")
+    renewed(here, **proof).post("/notes/exports")
     reauthenticate(here, 400, **proof)
 
 
@@ -201,16 +201,16 @@ def test_code_emailed_to_another_address_is_rejected(
 def test_second_factor_renews_mfa(ada: Person, clock: SteppingClock) -> None:
     ada_mfa = enrolled(ada, clock)
     here = ada_mfa.api
-    here.post("/payouts/account")
+    here.post("/notes/owner")
     clock.step(minutes=6)
-    assert here.post("/payouts/account", 401).json["acr_values"] == "mfa"
-    here.post("/payouts")
+    assert here.post("/notes/owner", 401).json["acr_values"] == "mfa"
+    here.post("/notes/exports")
     renewed_api = renewed(here, otp=ada_mfa.phone.next_code())
-    assert renewed_api.post("/payouts/account").response.text == "changed"
+    assert renewed_api.post("/notes/owner").response.text == "transferred"
     assert {"otp", "mfa"} <= set(claims(renewed_api)["amr"])
     clock.step(minutes=6)
     again = renewed(renewed_api, recovery_code=ada_mfa.recovery_codes[0])
-    again.post("/payouts/account")
+    again.post("/notes/owner")
     reauthenticate(again, 400, recovery_code=ada_mfa.recovery_codes[0])
 
 
@@ -316,8 +316,8 @@ class TestWithSessions:
         again = renewed(here, password=PASSWORD)
         assert claims(again)["sid"] == claims(here)["sid"] != claims(elsewhere)["sid"]
         assert claims(again)["auth_time"] >= claims(here)["auth_time"] + 960
-        here.post("/payouts")
-        elsewhere.post("/payouts", 401)
+        here.post("/notes/exports")
+        elsewhere.post("/notes/exports", 401)
 
     def test_password_does_not_renew_mfa(self, ada: Person, clock: SteppingClock) -> None:
         here = enrolled(ada, clock).api

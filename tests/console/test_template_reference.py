@@ -68,21 +68,21 @@ def test_documented_components_are_those_of_the_file() -> None:
 def host(tmp_path: Path) -> Flask:
     """Return an application with the documented page."""
     [example] = re.findall(r"```jinja\n(.*?)```", section("Forms and components"), re.S)
-    (tmp_path / "new_order.html").write_text(example)
+    (tmp_path / "new_note.html").write_text(example)
     host, db = plain_app()
     host.debug = True
     host.template_folder = str(tmp_path)
     frontdesk = Frontdesk()
 
-    @frontdesk.console.page("new_order")
+    @frontdesk.console.page("new_note")
     @active_account_required
-    def new_order() -> Response:
-        return frontdesk.console.render("new_order.html", count=3)
+    def new_note() -> Response:
+        return frontdesk.console.render("new_note.html", count=3)
 
-    @frontdesk.console.page("order", methods=["POST"])
+    @frontdesk.console.page("pin_note", methods=["POST"])
     @anyone
-    def order() -> str:
-        return "ordered"
+    def pin_note() -> str:
+        return "pinned"
 
     frontdesk.init_app(host, db, settings=Settings(), account_model=Account)
     host.register_blueprint(blueprints.console, url_prefix="/desk")
@@ -94,9 +94,9 @@ def host(tmp_path: Path) -> Flask:
 
 def test_documented_page_has_the_form_and_the_texts(host: Flask) -> None:
     client = signed_in(host, "ada")
-    page = client.get("/desk/new_order").text
-    assert '<form method="post" action="/desk/order"' in page
-    assert re.search(r'<input[^>]* name="article"[^>]* maxlength="200"', page)
-    assert re.search(r'<option value="s" selected>Small', page)
-    assert "3 orders so far" in page
-    assert client.post("/desk/order", headers=OWN).text == "ordered"
+    page = client.get("/desk/new_note").text
+    assert '<form method="post" action="/desk/pin_note"' in page
+    assert re.search(r'<input[^>]* name="text"[^>]* maxlength="200"', page)
+    assert re.search(r'<option value="y" selected>Yellow', page)
+    assert "3 notes so far" in page
+    assert client.post("/desk/pin_note", headers=OWN).text == "pinned"

@@ -30,27 +30,29 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
 @pytest.fixture(params=["own", "ours"])
-def shop(
+def pinboard(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Flask, Frontdesk]]:
     """The process that serves requests."""
     with redis_server(tmp_path) as url:
-        monkeypatch.setenv("SHOP_BROKER", url)
-        monkeypatch.setenv("SHOP_FOLDER", str(tmp_path))
-        monkeypatch.setenv("SHOP_CELERY", request.param)
-        monkeypatch.setattr(celery_host, "shop_jobs", Celery("shop", broker=url))
-        app, frontdesk, _ = celery_host.make_shop()
+        monkeypatch.setenv("BROKER_URL", url)
+        monkeypatch.setenv("PINBOARD_FOLDER", str(tmp_path))
+        monkeypatch.setenv("PINBOARD_CELERY", request.param)
+        monkeypatch.setattr(celery_host, "jobs", Celery("pinboard", broker=url))
+        app, frontdesk, _ = celery_host.make_pinboard()
         yield app, frontdesk
 
 
 @contextmanager
 def worker(log: Path, *options: str) -> Iterator[None]:
-    shop = {name: value for name, value in os.environ.items() if name.startswith("SHOP_")}
+    names = ("BROKER_URL", "PINBOARD_FOLDER", "PINBOARD_CELERY")
     command = ["-m", "celery", "-A", "tests.rigs.celery_host:celery", "worker", "-P", "solo"]
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, *command, *options],
-            env=checkout_environment(SHOP_WORKER="1", **shop),
+            env=checkout_environment(
+                PINBOARD_WORKER="1", **{name: os.environ[name] for name in names}
+            ),
             stdout=output,
             stderr=output,
         )
@@ -76,9 +78,9 @@ def waiting(app: Flask) -> int:
 
 
 def test_applications_workers_deliver_and_doctor_detects_missing_workers(
-    shop: tuple[Flask, Frontdesk], tmp_path: Path
+    pinboard: tuple[Flask, Frontdesk], tmp_path: Path
 ) -> None:
-    app, frontdesk = shop
+    app, frontdesk = pinboard
     ada = make_person(app, "ada")
     (text,) = findings(app)
     assert text.startswith("No Celery worker consumes the queue '")
@@ -91,30 +93,30 @@ def test_applications_workers_deliver_and_doctor_detects_missing_workers(
     assert list((tmp_path / "outbox").glob("*.eml"))
 
 
-@pytest.mark.parametrize("shop", ["own"], indirect=True)
+@pytest.mark.parametrize("pinboard", ["own"], indirect=True)
 def test_worker_of_another_queue_is_not_counted(
-    shop: tuple[Flask, Frontdesk], tmp_path: Path
+    pinboard: tuple[Flask, Frontdesk], tmp_path: Path
 ) -> None:
-    app, _ = shop
+    app, _ = pinboard
     with worker(tmp_path / "worker.log", "-Q", "pictures"):
-        control: Any = celery_host.shop_jobs.control
+        control: Any = celery_host.jobs.control
         within(60, lambda: control.ping(timeout=1.0) != [])
         (text,) = findings(app)
     assert "the queue 'celery'" in text
 
 
 def test_applications_celery_configuration_is_unchanged() -> None:
-    jobs = Celery("shop", broker="memory://")
+    jobs = Celery("pinboard", broker="memory://")
     before = dict(jobs.conf.items())
     host_with(parts=Parts(celery=jobs))
     after = {name: value for name, value in jobs.conf.items() if name in before}
     assert after == before
 
 
-@pytest.mark.parametrize("shop", ["own"], indirect=True)
-def test_eager_tasks_need_no_broker(shop: tuple[Flask, Frontdesk]) -> None:
-    app, frontdesk = shop
-    jobs = celery_host.shop_jobs
+@pytest.mark.parametrize("pinboard", ["own"], indirect=True)
+def test_eager_tasks_need_no_broker(pinboard: tuple[Flask, Frontdesk]) -> None:
+    app, frontdesk = pinboard
+    jobs = celery_host.jobs
     jobs.conf.update(task_always_eager=True, broker_url="redis://127.0.0.1:1/0")
     ada = make_person(app, "ada")
     with app.app_context():
@@ -133,7 +135,7 @@ def test_missing_broker_names_the_setting() -> None:
 
 
 def test_several_applications_are_ambiguous() -> None:
-    frontdesk, jobs = Frontdesk(), Celery("shop")
+    frontdesk, jobs = Frontdesk(), Celery("pinboard")
     hosts = []
     for _ in range(2):
         host, db = plain_app()

@@ -85,11 +85,11 @@ def test_documented_template_uses_the_layout() -> None:
     page = re.search(r"```html\n(.*?)```", (ROOT / "docs" / "custom-emails.md").read_text(), re.S)
     assert page is not None
     mail = notification(
-        host_with({"order.html": page[1]}), template_file="order.html", context={"number": 4711}
+        host_with({"note.html": page[1]}), template_file="note.html", context={"number": 17}
     )
     assert '<meta name="viewport"' in mail.html
     assert mail.text == (
-        "Host\n\nClosed\n\nOn Friday.\n\nSee order 4711: https://shop.example.com/orders/4711\n"
+        "Host\n\nClosed\n\nOn Friday.\n\nOpen note 17: https://pinboard.example.com/notes/17\n"
     )
 
 

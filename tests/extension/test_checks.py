@@ -106,10 +106,10 @@ def test_misspelled_event_is_rejected_with_a_suggestion(decorate: Any) -> None:
 
 def test_declared_event_of_the_application_calls_its_listeners() -> None:
     frontdesk, heard = Frontdesk(), []
-    frontdesk.on(frontdesk.event("book-returned"))(lambda book, _options: heard.append(book))
+    frontdesk.on(frontdesk.event("note-pinned"))(lambda note, _options: heard.append(note))
     with host_with(frontdesk=frontdesk).app_context():
-        assert frontdesk.emit("book-returned", "Middlemarch") == 1
-    assert heard == ["Middlemarch"]
+        assert frontdesk.emit("note-pinned", "Milk is out") == 1
+    assert heard == ["Milk is out"]
 
 
 def test_settings_must_be_an_object() -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from ..conftest import PASSWORD, SECRET, Backend, MakePerson, only_on
 from ..rigs.servers import ROOT, gunicorn
 
-CLIENT = ROOT / "examples" / "staying" / "client.js"
+CLIENT = ROOT / "examples" / "refresh_tokens" / "client.js"
 TABS = 3
 SIGN_IN = "async ([email, password]) => (await import('/client.js')).signIn(email, password)"
 # Make the access token half an hour old.

@@ -38,7 +38,16 @@ def test_list_of_examples_is_complete_and_its_links_exist() -> None:
 
 @pytest.mark.parametrize(
     "example",
-    ["smallest", "everything", "moved", "cookie", "desk", "pages", "subdomains", "import"],
+    [
+        "quickstart",
+        "everything",
+        "move_users",
+        "flask_login_pages",
+        "console_pages",
+        "cookie_pages",
+        "subdomains",
+        "import_users",
+    ],
 )
 def test_example_passes_its_tests(example: str, python: str, tmp_path: Path) -> None:
     run_tests_of(example, python, tmp_path)
@@ -58,7 +67,17 @@ for database, variables in (("SQLite", {}), ("PostgreSQL", {"TEST_DATABASE_URL":
 """
 
 
-@pytest.mark.parametrize("example", ["account", "existing", "saas", "concurrent", "users", "lite"])
+@pytest.mark.parametrize(
+    "example",
+    [
+        "server_rendered",
+        "column_mapping",
+        "tutorial",
+        "async_views",
+        "existing_users",
+        "sqlalchemy_lite",
+    ],
+)
 def test_example_passes_its_tests_on_both_databases(
     example: str, python: str, tmp_path: Path
 ) -> None:
@@ -78,7 +97,7 @@ def commands_path(folder: Path, python: str) -> str:
 
 
 def test_commands_of_the_tutorial_work(quick_python: str, tmp_path: Path) -> None:
-    folder = shutil.copytree(EXAMPLES / "saas", tmp_path / "pinboard-app")
+    folder = shutil.copytree(EXAMPLES / "tutorial", tmp_path / "pinboard-app")
     shutil.copy(folder / "pinboard" / "__init__.py", folder / "final.py")
     steps = folder / "steps.sh"
     steps.write_text(steps.read_text().replace("5000", str(free_port())))
@@ -101,7 +120,7 @@ def test_commands_of_the_tutorial_work(quick_python: str, tmp_path: Path) -> Non
 
 
 def test_quickstart_prints_what_the_pages_show(python: str, tmp_path: Path) -> None:
-    folder = shutil.copytree(EXAMPLES / "smallest", tmp_path / "smallest")
+    folder = shutil.copytree(EXAMPLES / "quickstart", tmp_path / "quickstart")
     steps = folder / "steps.sh"
     steps.write_text(steps.read_text().replace("8000", str(free_port())))
     output = subprocess.run(
@@ -140,11 +159,11 @@ users = sa.Table(
     sa.Column("pw_hash", sa.String(255)),
     sa.Column("name", sa.String(100), nullable=False),
 )
-orders = sa.Table(
-    "orders", metadata,
+notes = sa.Table(
+    "notes", metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("user_id", sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("what", sa.String(100), nullable=False),
+    sa.Column("text", sa.String(100), nullable=False),
 )
 hashed = generate_password_hash("the old password", method="scrypt:1024:8:1")
 people = [
@@ -155,11 +174,11 @@ engine = sa.create_engine(os.environ["DATABASE_URL"])
 with engine.begin() as connection:
     metadata.create_all(connection)
     connection.execute(users.insert(), people)
-    lamps = [dict(user_id=each["id"], what="A lamp") for each in people]
-    connection.execute(orders.insert(), lamps)
+    texts = [dict(user_id=each["id"], text="Water the plants") for each in people]
+    connection.execute(notes.insert(), texts)
 """
 _AFTER = """
-from app import Order, User, create_app, db
+from app import Note, User, create_app, db
 
 app = create_app()
 form = {"username": "User4999@example.com", "password": "the old password"}
@@ -169,7 +188,7 @@ for _ in range(2):
 with app.app_context():
     count = lambda model: db.session.query(model).count()
     waiting = {user.status for user in db.session.query(User)}
-    print(count(User), count(Order), waiting, {user.role for user in db.session.query(User)})
+    print(count(User), count(Note), waiting, {user.role for user in db.session.query(User)})
 """
 
 
@@ -178,10 +197,10 @@ with app.app_context():
 def test_commands_of_the_guide_keep_the_rows_of_an_existing_table(
     quick_python: str, tmp_path: Path, steps: str, database: str
 ) -> None:
-    folder = shutil.copytree(EXAMPLES / "users", tmp_path / "users")
+    folder = shutil.copytree(EXAMPLES / "existing_users", tmp_path / "existing_users")
     with postgres_database(f"frontdesk_rows_{os.getpid()}") as url:
         if database == "sqlite":
-            url = f"sqlite:///{tmp_path / 'shop.db'}"
+            url = f"sqlite:///{tmp_path / 'pinboard.db'}"
         run("-c", _BEFORE, python=quick_python, cwd=folder, DATABASE_URL=url)
         output = subprocess.run(
             ["sh", steps],
@@ -202,7 +221,7 @@ def test_commands_of_the_guide_keep_the_rows_of_an_existing_table(
 
 def test_user_import_example_works_on_postgresql(python: str, tmp_path: Path) -> None:
     with postgres_database(f"frontdesk_moved_{os.getpid()}") as url:
-        run_tests_of("moved", python, tmp_path, SHOP_DATABASE_URL=url)
+        run_tests_of("move_users", python, tmp_path, TEST_DATABASE_URL=url)
 
 
 _WITH_MIGRATIONS = """
@@ -237,7 +256,7 @@ def test_migrations_of_the_application_work_on_both_databases(
     database: str, quick_python: str, tmp_path: Path
 ) -> None:
     """A migration that `flask db migrate` generates on one database works on the other."""
-    folder = shutil.copytree(EXAMPLES / "smallest", tmp_path / "smallest")
+    folder = shutil.copytree(EXAMPLES / "quickstart", tmp_path / "quickstart")
     app = folder / "app.py"
     app.write_text(app.read_text().replace("        db.create_all()\n", "        pass\n"))
     (folder / "wsgi.py").write_text(_WITH_MIGRATIONS)

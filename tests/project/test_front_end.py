@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 from ..rigs.installed import serve
 from ..rigs.servers import ROOT
 
-SAAS = ROOT / "examples" / "saas"
+TUTORIAL = ROOT / "examples" / "tutorial"
 _SERVE = """
 import sys
 from pinboard import create_app
@@ -57,7 +57,7 @@ async () => {
 
 @pytest.fixture
 def address(python: str, tmp_path: Path) -> Iterator[str]:
-    folder = shutil.copytree(SAAS, tmp_path / "saas")
+    folder = shutil.copytree(TUTORIAL, tmp_path / "tutorial")
     with serve(python, _SERVE, folder) as address:
         yield address
 
@@ -68,7 +68,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     page.route("**/client.html", lambda route: route.fulfill(body="", content_type="text/html"))
     page.route(
         "**/client.js",
-        lambda route: route.fulfill(path=SAAS / "client.js", content_type="text/javascript"),
+        lambda route: route.fulfill(path=TUTORIAL / "client.js", content_type="text/javascript"),
     )
     page.goto(f"{address}/client.html")
     yield page

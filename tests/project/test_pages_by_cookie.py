@@ -39,7 +39,7 @@ async () => {
 
 @pytest.fixture
 def address(python: str, tmp_path: Path) -> Iterator[str]:
-    folder = shutil.copytree(ROOT / "examples" / "pages", tmp_path / "pages")
+    folder = shutil.copytree(ROOT / "examples" / "cookie_pages", tmp_path / "cookie_pages")
     (folder / "static" / "htmx.min.js").write_bytes(htmx())
     with serve(python, _SERVE, folder) as address:
         yield address
@@ -52,12 +52,12 @@ def test_form_htmx_and_script_use_the_cookie_session(browser: Browser, address: 
     page.fill("[name=password]", "correct horse battery")
     page.click("button")
     expect(page.get_by_text("ada@example.com")).to_be_visible()
-    page.fill("form[action='/things'] input", "milk")
+    page.fill("form[action='/notes'] input", "Milk is out")
     page.click("text='Add'")
-    expect(page.locator("li")).to_have_text(["milk"])
-    page.fill("form[hx-post] input", "bread")
+    expect(page.locator("li")).to_have_text(["Milk is out"])
+    page.fill("form[hx-post] input", "Water the plants")
     page.click("text='Add without loading the page'")
-    expect(page.locator("li")).to_have_text(["milk", "bread"])
+    expect(page.locator("li")).to_have_text(["Milk is out", "Water the plants"])
     assert page.evaluate(_SCRIPT) == {
         "before": "ada@example.com",
         "anonymous": None,

@@ -30,7 +30,7 @@ app.run(port=int(sys.argv[1]), use_reloader=False)
 
 @pytest.fixture
 def address(python: str, tmp_path: Path) -> Iterator[str]:
-    folder = shutil.copytree(ROOT / "examples" / "account", tmp_path / "account")
+    folder = shutil.copytree(ROOT / "examples" / "server_rendered", tmp_path / "server_rendered")
     with serve(python, _SERVE, folder) as address:
         yield address
 
@@ -96,9 +96,9 @@ def test_mfa_reauthentication_and_devices_work_without_a_script(page: Page, addr
     page.get_by_label("Code from the app").fill(codes.next())
     page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("heading", name="Your account")).to_be_visible()
-    page.get_by_role("link", name="Payout").click()
-    page.get_by_role("button", name="Pay out").click()
-    expect(page.get_by_role("status")).to_have_text("The payout is on its way.")
+    page.get_by_role("link", name="Delete all notes").click()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("status")).to_have_text("All notes are deleted.")
 
     page.get_by_role("link", name="Your account").click()
     page.get_by_role("link", name="Devices").click()

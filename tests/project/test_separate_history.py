@@ -14,7 +14,7 @@ from ..rigs.backends import postgres_database
 from ..rigs.installed import run
 from ..rigs.servers import ROOT, bare_environment
 
-EXAMPLE = ROOT / "examples" / "history"
+EXAMPLE = ROOT / "examples" / "separate_history"
 UUIDS = """
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     name: Mapped"""

@@ -123,7 +123,7 @@ def followed(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                 }
             )
         base = {
-            "folder": str(shutil.copytree(ROOT / "examples" / "saas", folder / "base")),
+            "folder": str(shutil.copytree(ROOT / "examples" / "tutorial", folder / "base")),
             "script": TUTORIAL,
             "edits": [],
         }
@@ -177,7 +177,7 @@ trap 'kill "$SERVER"' EXIT
 
 
 def test_guide_works_in_a_shell_with_the_real_commands(python: str, tmp_path: Path) -> None:
-    folder = shutil.copytree(ROOT / "examples" / "saas", tmp_path / "pinboard-app")
+    folder = shutil.copytree(ROOT / "examples" / "tutorial", tmp_path / "pinboard-app")
     port = free_port()
     shown = steps("sessions", page("sessions"), {"127.0.0.1:5000": f"127.0.0.1:{port}"})
     factory = (folder / FACTORY).read_text()

@@ -101,7 +101,7 @@ class Reader:
 @pytest.fixture
 def pinboard(python: str, quick_python: str, tmp_path: Path) -> Iterator[int]:
     """The port of the tutorial's application, which runs with the page's commands."""
-    folder = shutil.copytree(ROOT / "examples" / "saas", tmp_path / "pinboard-app")
+    folder = shutil.copytree(ROOT / "examples" / "tutorial", tmp_path / "pinboard-app")
     port = free_port()
     environment = bare_environment(
         PATH=commands_path(folder, quick_python),
@@ -141,7 +141,7 @@ def test_instructions_for_the_browser_work_as_worded(pinboard: int, browser: Bro
 
 
 def test_final_version_has_the_two_lines_more_that_the_page_shows() -> None:
-    folder = ROOT / "examples" / "saas"
+    folder = ROOT / "examples" / "tutorial"
     first = (folder / "first_run.py").read_text().split("\n")
     final = (folder / "pinboard" / "__init__.py").read_text().split("\n")
     added = [line for line in final if line not in first and not line.lstrip().startswith("# [")]

@@ -20,25 +20,25 @@ from ..rigs.servers import ROOT, bare_environment
 PYRIGHT = ROOT / "tests" / "rigs" / "pyright"
 # Example applications that the documentation quotes, with their tests.
 EXAMPLES = {
-    "smallest": ["app.py", "test_app.py"],
-    "everything": ["library", "test_library.py"],
-    "saas": ["pinboard", "wsgi.py", "test_pinboard.py"],
-    "concurrent": ["app.py", "test_app.py"],
-    "lite": ["app.py", "test_app.py"],
+    "quickstart": ["app.py", "test_app.py"],
+    "everything": ["pinboard", "test_pinboard.py"],
+    "tutorial": ["pinboard", "wsgi.py", "test_pinboard.py"],
+    "async_views": ["app.py", "test_app.py"],
+    "sqlalchemy_lite": ["app.py", "test_app.py"],
 }
 TYPED_EXAMPLES = {
     **EXAMPLES,
-    "account": ["app.py", "test_app.py"],
-    "desk": ["app.py", "test_app.py"],
-    "history": ["app.py", "after.py", "remove.py"],
-    "import": ["accounts.py", "auth0.py", "cognito.py", "firebase.py", "keycloak.py"],
-    "moved": ["before.py", "after.py", "test_moved.py"],
-    "pages": ["app.py", "test_app.py"],
+    "server_rendered": ["app.py", "test_app.py"],
+    "console_pages": ["app.py", "test_app.py"],
+    "separate_history": ["app.py", "after.py", "remove.py"],
+    "import_users": ["accounts.py", "auth0.py", "cognito.py", "firebase.py", "keycloak.py"],
+    "move_users": ["before.py", "after.py", "test_move_users.py"],
+    "cookie_pages": ["app.py", "test_app.py"],
     "subdomains": ["app.py", "test_app.py"],
 }
 # Examples that import packages without types, and those without Python.
-NOT_IN_PYTHON = {"react", "staying"}
-UNTYPED_EXAMPLES = {"cookie", "existing", "users"} | NOT_IN_PYTHON
+NOT_IN_PYTHON = {"react", "refresh_tokens"}
+UNTYPED_EXAMPLES = {"flask_login_pages", "column_mapping", "existing_users"} | NOT_IN_PYTHON
 
 
 EXAMPLE_PACKAGES = ("pytest", "types-flask-migrate", "flask-sqlalchemy-lite")
@@ -249,9 +249,9 @@ reveal_type(list_notes)
 def test_types_are_the_applications_account_and_the_views_signature(
     python: str, examples: Path, mypy_cache: str
 ) -> None:
-    (examples / "saas" / "reveal.py").write_text(_REVEAL_TYPES)
+    (examples / "tutorial" / "reveal.py").write_text(_REVEAL_TYPES)
     options = ("--strict", "--python-executable", python, mypy_cache)
-    output = run("-m", "mypy", *options, "reveal.py", cwd=examples / "saas")
+    output = run("-m", "mypy", *options, "reveal.py", cwd=examples / "tutorial")
     assert '"pinboard.models.Account"' in output
     assert '"pinboard.models.Account | None"' in output
     assert "def (workspace_slug: str, query: dict[str, Any]) -> flask.wrappers.Response" in output

@@ -12,36 +12,36 @@ from app import Frontdesk, Parts
 from app.accounts.account import Account, ServiceBase
 
 # [own]
-shop_jobs = Celery("shop", broker=os.environ.get("SHOP_BROKER", "memory://"))
+jobs = Celery("pinboard", broker=os.environ.get("BROKER_URL", "memory://"))
 
 
 def own_celery(app: Flask, db: SQLAlchemy, frontdesk: Frontdesk) -> Celery:
-    frontdesk.init_app(app, db, account_model=Account, parts=Parts(celery=shop_jobs))
-    return shop_jobs
+    frontdesk.init_app(app, db, account_model=Account, parts=Parts(celery=jobs))
+    return jobs
     # [end]
 
 
 def our_celery(app: Flask, db: SQLAlchemy, frontdesk: Frontdesk) -> Celery:
     # [ours]
-    app.config["FRONTDESK"] = {"CORE": {"CELERY_BROKER_URL": os.environ["SHOP_BROKER"]}}
+    app.config["FRONTDESK"] = {"CORE": {"CELERY_BROKER_URL": os.environ["BROKER_URL"]}}
     frontdesk.init_app(app, db, account_model=Account)
     return frontdesk.celery
     # [end]
 
 
-def make_shop() -> tuple[Flask, Frontdesk, Celery]:
-    folder = os.environ["SHOP_FOLDER"]
-    app = Flask("shop", instance_path=folder)
-    app.config["SECRET_KEY"] = "a key that the shop's processes share, long enough"
-    app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{folder}/shop.db"
+def make_pinboard() -> tuple[Flask, Frontdesk, Celery]:
+    folder = os.environ["PINBOARD_FOLDER"]
+    app = Flask("pinboard", instance_path=folder)
+    app.config["SECRET_KEY"] = "a key that the processes of the pinboard share, long enough"
+    app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{folder}/pinboard.db"
     db, frontdesk = SQLAlchemy(app, model_class=ServiceBase), Frontdesk()
-    set_up = own_celery if os.environ["SHOP_CELERY"] == "own" else our_celery
+    set_up = own_celery if os.environ["PINBOARD_CELERY"] == "own" else our_celery
     made = set_up(app, db, frontdesk)
     with app.app_context():
         db.create_all()
     return app, frontdesk, made
 
 
-if "SHOP_WORKER" in os.environ:
+if "PINBOARD_WORKER" in os.environ:
     # As in `worker.py` of the documentation, the name of the Flask application differs.
-    app, _, celery = make_shop()
+    app, _, celery = make_pinboard()

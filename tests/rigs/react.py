@@ -53,7 +53,7 @@ class Pinboard:
 
     @classmethod
     def prepare(cls, python: str, folder: Path) -> Pinboard:
-        shutil.copytree(ROOT / "examples" / "saas", folder)
+        shutil.copytree(ROOT / "examples" / "tutorial", folder)
         factory = (folder / FACTORY).read_text()
         for guide in GUIDES:
             for step in in_order(page(guide), "application"):

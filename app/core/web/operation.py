@@ -188,11 +188,11 @@ def raises(*problems: type[Problem]) -> ViewDecorator:
 
     Example::
 
-        @app.get("/orders/<int:order_id>")
+        @app.get("/notes/<int:note_id>")
         @active_account_required
-        @raises(OrderNotFound)
-        @answers(200, OrderRead)
-        def show_order(order_id): ...
+        @raises(NoteNotFound)
+        @answers(200, NoteRead)
+        def show_note(note_id): ...
     """
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:

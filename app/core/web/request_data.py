@@ -57,12 +57,12 @@ def takes(*, max_body: int = MAX_BODY, **locations: SchemaSource) -> ViewDecorat
 
     Example::
 
-        @app.post("/orders")
+        @app.post("/notes")
         @active_account_required
-        @takes(json=OrderCreate)
-        @answers(201, OrderRead)
-        def order(json):
-            return create_order(json)
+        @takes(json=NoteCreate)
+        @answers(201, NoteRead)
+        def pin_note(json):
+            return create_note(json)
     """
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:

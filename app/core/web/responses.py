@@ -128,10 +128,10 @@ def answers(
 
     Example::
 
-        @app.get("/orders")
+        @app.get("/notes")
         @active_account_required
-        @answers(200, OrderRead, many=True)
-        def orders(): ...
+        @answers(200, NoteRead, many=True)
+        def notes(): ...
     """
     is_list = many or paged or sliced
     documented = DocumentedResponse(

@@ -1,5 +1,5 @@
-"""The formats of files with accounts: rows of a table. Scripts in `examples/import` convert the
-exports of other services to the format `frontdesk`."""
+"""The formats of files with accounts: rows of a table. Scripts in `examples/import_users` convert
+the exports of other services to the format `frontdesk`."""
 
 from collections.abc import Callable
 
