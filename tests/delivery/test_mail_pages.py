@@ -121,6 +121,12 @@ def test_every_email_is_complete_in_html_and_text(mail: Email, brand: BrandSetti
     assert brand.FOOTER in mail.text
 
 
+def test_emails_about_security_name_the_support_address_or_else_the_start_page() -> None:
+    for address in ("help@example.com", ""):
+        mail = make("identity_linked", BrandSettings(SUPPORT_EMAIL=address))
+        assert f"contact us: {address or 'http'}" in mail.text
+
+
 def test_preview_text_is_not_repeated(mail: Email) -> None:
     (shown,) = re.findall(r'<div style="display: none[^>]*>([^<]*)</div>', mail.html)
     assert len(shown) > 10
