@@ -254,14 +254,22 @@ def sign_in_link(email: str) -> None:
     """Print a link that signs in the account with the email address EMAIL.
 
     Use the command if the owner's sign-in method is unavailable, such as during an outage of the
-    identity provider. The link is valid for ten minutes, and once. MFA applies. Verify the owner's
-    identity before you send the link: anyone who has the link can sign in.
+    identity provider. The link is valid for ten minutes, and once. MFA applies. The account must be
+    active. Verify the owner's identity before you send the link: anyone who has the link can sign
+    in.
 
     \b
     Examples:
       flask accounts sign-in-link ada@example.com
     """
-    token = service(SignInLinks).issue(service(Accounts).get(email))
+    accounts = service(Accounts)
+    account = accounts.get(email)
+    if not accounts.is_active(account):
+        raise click.ClickException(
+            f"The account {account.email} is {account.status}, so no link can sign it in. Activate"
+            f" it first: flask accounts set {account.email} --status {accounts.active_status}"
+        )
+    token = service(SignInLinks).issue(account)
     settings = current_frontdesk.settings
     page = settings.core.page_url(settings.of(AuthSettings).SIGN_IN_LINK_PATH)
     print_text(f"{page}?token={token}", {"link": f"{page}?token={token}"})

@@ -27,7 +27,7 @@ SERVICE_ONLY = {
     ("CORE", "METRICS_ENABLED"): _MONITORING,
     ("CORE", "METRICS_BIND"): _MONITORING,
     ("CORE", "TRACING_ENABLED"): _MONITORING,
-    ("TASKS", "ENABLED"): "register the blueprint tasks if you need its routes",
+    ("TASKS", "ENABLED"): "register the blueprint tasks only if you need its routes",
 }
 
 

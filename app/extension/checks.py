@@ -166,8 +166,9 @@ def _check_own_fields(given: Mapping[str, type[Schema]], model: AccountModel) ->
     if empty := [name for name in required_columns(model) if name not in registration]:
         log.warning(
             "The account model %s requires a value in columns that nothing sets: %s. Only"
-            " frontdesk.accounts.create in your code can create an account. Declare the columns in"
-            " Schemas(registration=…), make them nullable, or give them a default.",
+            " frontdesk.accounts.create in your code can create an account, such as in a listener"
+            " of idp-account-create. Declare the columns in Schemas(registration=…), make them"
+            " nullable, or give them a default.",
             model.__name__,
             ", ".join(empty),
         )

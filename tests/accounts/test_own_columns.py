@@ -445,6 +445,7 @@ def test_start_names_required_columns(caplog: pytest.LogCaptureFixture) -> None:
     assert "username" not in caplog.text
     host = host_at("sqlite://", "integer", Schemas())
     assert "Member requires a value in columns that nothing sets: username." in caplog.text
+    assert "such as in a listener of idp-account-create." in caplog.text
     _code, output = run(host, "create", "ada@example.com", "--password", PASSWORD)
     assert output.endswith("Error: username: Missing data for required field.\n")
 

@@ -294,6 +294,14 @@ def test_page_of_a_sign_in_link_says_when_it_is_of_no_use(
     assert "/sign-in/link" not in page.answer.text
 
 
+def test_account_that_is_not_active_gets_no_sign_in_link(app: Flask, ada: Person) -> None:
+    ada.change(status="suspended")
+    output = run(app, "sign-in-link", ADA, code=1)
+    assert f"The account {ADA} is suspended, so no link can sign it in." in output
+    assert f"flask accounts set {ADA} --status active" in output
+    assert records(app, type="login.link_created") == []
+
+
 def test_sign_in_ends_other_sign_in_links(app: Flask, ada: Person, clock: SteppingClock) -> None:
     """So a used link is of no use in a process that does not know of its use."""
     earlier = link(app).partition("token=")[2]

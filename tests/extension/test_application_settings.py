@@ -288,7 +288,7 @@ def test_doctor_reports_settings_that_only_the_service_reads(
         (
             "fault",
             f'TASKS__ENABLED (set in app.config["FRONTDESK"]) {because} register the blueprint'
-            " tasks if you need its routes.",
+            " tasks only if you need its routes.",
         ),
     ]
 
