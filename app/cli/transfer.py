@@ -51,7 +51,9 @@ class RowsRefused(click.ClickException):
 )
 @click.option("--emit", is_flag=True, help="Emit `account-registered` for each new account.")
 @click.option(
+    "--trust-emails",
     "--trust-addresses",
+    "trust_addresses",
     is_flag=True,
     help="Import the email addresses that the file marks as unverified as verified.",
 )

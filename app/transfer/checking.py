@@ -110,7 +110,7 @@ class Checks:
             raise RowError(
                 "unverified",
                 "The email is unverified, and the accounts cannot be marked as unverified."
-                " --trust-addresses imports it as verified.",
+                " --trust-emails imports it as verified.",
             )
         return account.email_unverified_since or self._clock.now()
 

@@ -342,10 +342,10 @@ def test_registered_signal_is_emitted_only_with_the_option(app: Flask) -> None:
 
 def test_unverified_email_is_marked_unless_addresses_are_trusted(app: Flask, api: Api) -> None:
     import_lines(app, [{"email": "ada@example.com", "email_verified": False}])
-    bob = {"email": "bob@example.com", "email_verified": False}
-    import_lines(app, [bob], "--trust-addresses")
     assert stored(app, "ada@example.com").email_unverified_since is not None
-    assert stored(app, "bob@example.com").email_unverified_since is None
+    for name, option in (("bob", "--trust-emails"), ("eve", "--trust-addresses")):
+        import_lines(app, [{"email": f"{name}@example.com", "email_verified": False}], option)
+        assert stored(app, f"{name}@example.com").email_unverified_since is None
 
 
 def test_file_of_another_format_is_imported(app: Flask) -> None:

@@ -12,7 +12,7 @@ from ...core.keystore import Keystore
 from ..errors import InvalidProof
 from ..proofs import Proofs, ProofSubject, Purpose, account_subject
 
-# The purpose of the proofs.
+# The purpose that a sign-in code is bound to, so that no other proof is accepted for it.
 LOGIN_CODE = "login-code"
 ID_BYTES = 24
 # The length of the id as text.

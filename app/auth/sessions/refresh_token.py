@@ -16,7 +16,7 @@ from uuid import UUID
 
 from .schemas import InvalidGrant
 
-# Identifies a token that is found in a log or a repository.
+# Secret scanners recognize a leaked token by this prefix.
 PREFIX = "fdr_"
 LENGTH = len(PREFIX) + 76
 _SHAPE = re.compile(rf"{PREFIX}([A-Za-z0-9_-]{{76}})", re.ASCII)

@@ -142,7 +142,8 @@ def engine_options(url: str, pool_size: int) -> JsonObject:
     return options | {
         "isolation_level": "AUTOCOMMIT",
         "execution_options": {AUTOCOMMIT: True},
-        # Without it, each new connection queries the type hstore, which is not used.
+        # With the default of this option, each new connection queries the type hstore, which is
+        # not used.
         "use_native_hstore": False,
         "pool_size": pool_size,
         "max_overflow": 0,
