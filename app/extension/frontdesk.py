@@ -166,7 +166,7 @@ class Extension(Notifying, Recording, SigningIn[A]):
 
             with frontdesk.transaction() as session:
                 session.add(note)
-                frontdesk.notify("Order received", "Thank you.", receivers=[account])
+                frontdesk.notify("Note pinned", note.text, receivers=[account])
         """
         return transaction(find_context().session)
 

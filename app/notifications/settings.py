@@ -28,5 +28,5 @@ class NotificationsSettings(DeliverySettings):
         default={},
         description="Kinds of notifications by key, each with `name` and optionally `description`,"
         " `channels`, `mandatory` and `email_if_unread`. Example:"
-        ' `{"orders": {"name": "Orders", "channels": ["inapp", "email"]}}`.',
+        ' `{"notes": {"name": "Notes", "channels": ["inapp", "email"]}}`.',
     )
