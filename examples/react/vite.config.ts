@@ -4,7 +4,7 @@ import { defineConfig } from "vite";
 export default defineConfig({
   plugins: [react()],
   server: {
-    // In development, the page and the API have one origin, as behind the proxy in production.
+    // One origin for the page and the API, as behind the proxy in production.
     proxy: { "/api": "http://127.0.0.1:5000" },
   },
 });

@@ -14,21 +14,24 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from secrets import token_urlsafe
 from time import time
 
 import pytest
+from flask import Flask
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.auth.mfa.totp import STEP_SECONDS, code_at
 
+from ..conftest import PASSWORD, SECRET, Backend, MakePerson, only_on
 from ..rigs.axe import serious_violations
 from ..rigs.backends import free_port
 from ..rigs.clients.generating import HERE as CLIENTS
+from ..rigs.guides import page as text_of
+from ..rigs.guides import tabs
 from ..rigs.npm import install
 from ..rigs.react import Deployment, FrontEnd, deployed
+from ..rigs.servers import gunicorn
 
-PASSWORD = token_urlsafe()
 POLL = 30_000
 PICTURES = os.environ.get("FRONTDESK_SCREENS")
 # Each short type of the example accepts every value of the generated type.
@@ -54,6 +57,12 @@ CREATE_ACCOUNTS = f"""
 for name in ("Ada", "Bob", "Cleo", "Dana", "Eve"):
     frontdesk.accounts.create(f"{{name.lower()}}@example.com", {PASSWORD!r}, name=name)
 """
+
+
+def service_settings() -> dict[str, str]:
+    """Return the variables that the guide exports for the service."""
+    *_, tab = tabs(text_of("react"), "service")
+    return dict(re.findall(r"^ *export (\w+)=(.*)$", tab, re.MULTILINE))
 
 
 @dataclass
@@ -301,6 +310,28 @@ def test_development_server_forwards_requests_to_the_api(
         visitor.page.clock.fast_forward(POLL)
         # The browser stores responses and their ETag only with a valid certificate, or without TLS.
         deployment.pinboard.wait_for('"GET /api/inbox/unread-count HTTP/1.1" 304 ')
+
+
+@only_on("sqlite")
+def test_example_works_with_the_service(
+    app: Flask, backend: Backend, person: MakePerson, visitor: Visitor, tmp_path: Path
+) -> None:
+    person("ada")
+    settings = {
+        "SECRET_KEY": SECRET,
+        "FLASK_DEBUG": "1",
+        "CORE__DATABASE_URL": backend.database_url,
+        "AUTH__BCRYPT_ROUNDS": "4",
+        **service_settings(),
+    }
+    paths = {"VITE_API": "/api/v1/", "VITE_INBOX": "notifications/"}
+    port, front_end = free_port(), FrontEnd.prepare(tmp_path / "react")
+    with gunicorn(settings, tmp_path / "log") as service, front_end.develop(port, service, **paths):
+        visitor.open(f"http://127.0.0.1:{port}")
+        visitor.sign_in("ada")
+        visitor.sees("Hello, ada@example.com")
+        visitor.sees("No notifications yet.")
+        expect(visitor.page.get_by_label("First name")).to_be_visible()
 
 
 def test_types_agree_with_the_openapi_document(

@@ -136,7 +136,7 @@ class FrontEnd:
         )
 
     @contextmanager
-    def develop(self, port: int, service: int) -> Iterator[None]:
+    def develop(self, port: int, service: int, **environment: str) -> Iterator[None]:
         """Run Vite's development server with its proxy."""
         config = self.folder / "vite.config.ts"
         config.write_text(config.read_text().replace(":5000", f":{service}"))
@@ -144,7 +144,7 @@ class FrontEnd:
             process = subprocess.Popen(
                 ["node_modules/.bin/vite", "--host=127.0.0.1", f"--port={port}", "--strictPort"],
                 cwd=self.folder,
-                env=bare_environment(),
+                env=bare_environment(**environment),
                 stdout=log,
                 stderr=log,
             )

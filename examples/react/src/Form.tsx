@@ -18,11 +18,13 @@ export type Values = Record<string, string>;
 const FieldErrors = createContext<Record<string, string>>({});
 
 // [errors]
-/** Splits a problem into the texts of the form's fields and one text for the whole form. */
+/** Returns the texts of the form's fields, or one text for the whole form. */
 function readErrors(problem: Problem, sent: FormData) {
   const errors = problem.details.errors ?? [];
   const ofFields = errors.filter(({ field }) => sent.has(field));
-  const fields = Object.fromEntries(ofFields.map((error) => [error.field, describeField(error)]));
+  const fields = Object.fromEntries(
+    ofFields.map((error) => [error.field, describeField(error)]),
+  );
   return { fields, whole: ofFields.length > 0 ? null : describe(problem) };
 }
 // [end]
@@ -37,13 +39,21 @@ interface FormProps {
 /** A form that shows the errors of its action, each at its field. */
 export function Form({ action, button, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
-  const [errors, submit, isPending] = useActionState(async (_: unknown, sent: FormData) => {
-    const problem = await attempt(() => action(Object.fromEntries(sent) as Values));
-    return problem && readErrors(problem, sent);
-  }, null);
+  const [errors, submit, isPending] = useActionState(
+    async (_: unknown, sent: FormData) => {
+      const problem = await attempt(() =>
+        action(Object.fromEntries(sent) as Values),
+      );
+      return problem && readErrors(problem, sent);
+    },
+    null,
+  );
 
   useEffect(() => {
-    if (errors) form.current?.querySelector<HTMLElement>("[aria-invalid], [role=alert]")?.focus();
+    if (!errors) return;
+    form.current
+      ?.querySelector<HTMLElement>("[aria-invalid], [role=alert]")
+      ?.focus();
   }, [errors]);
 
   return (
@@ -53,7 +63,7 @@ export function Form({ action, button, children }: FormProps) {
       onSubmit={(event) => {
         event.preventDefault();
         const sent = new FormData(event.currentTarget);
-        // Not as the form's `action`, with which React would empty the fields after an error.
+        // Not as the form's `action`: React would empty the fields after an error.
         startTransition(() => submit(sent));
       }}
     >
@@ -83,7 +93,7 @@ interface FieldProps extends ComponentProps<"input"> {
 export function Field({ name, label, hint, ...input }: FieldProps) {
   const id = useId();
   const error = use(FieldErrors)[name];
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
+  const texts = [hint && `${id}-hint`, error && `${id}-error`];
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -92,7 +102,7 @@ export function Field({ name, label, hint, ...input }: FieldProps) {
         id={id}
         name={name}
         aria-invalid={error ? true : undefined}
-        aria-describedby={described || undefined}
+        aria-describedby={texts.filter(Boolean).join(" ") || undefined}
         {...input}
       />
       {error && (

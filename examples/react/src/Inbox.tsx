@@ -4,7 +4,10 @@ import { useAction, useInbox } from "./hooks";
 import { useSession } from "./session";
 import { describe } from "./texts";
 
-const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const TIME = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "short",
+});
 
 // [inbox]
 export function Inbox() {
@@ -42,8 +45,15 @@ function Item({ item, reload }: ItemProps) {
     <li className={item.is_read ? undefined : "unread"}>
       <h3 id={title}>{item.title}</h3>
       <p>{item.message}</p>
-      <time dateTime={item.created_at}>{TIME.format(new Date(item.created_at))}</time>
-      <button className="link" aria-describedby={title} aria-disabled={isPending} onClick={run}>
+      <time dateTime={item.created_at}>
+        {TIME.format(new Date(item.created_at))}
+      </time>
+      <button
+        className="link"
+        aria-describedby={title}
+        aria-disabled={isPending}
+        onClick={run}
+      >
         {item.is_read ? "Mark as unread" : "Mark as read"}
       </button>
       {problem && <Alert>{describe(problem)}</Alert>}

@@ -32,7 +32,12 @@ function NewProfile({ reload }: { reload: () => void }) {
     <Form action={create} button="Create profile">
       <Field name="first_name" label="First name" autoComplete="given-name" />
       <Field name="last_name" label="Last name" autoComplete="family-name" />
-      <Field name="date_of_birth" label="Date of birth" type="date" autoComplete="bday" />
+      <Field
+        name="date_of_birth"
+        label="Date of birth"
+        type="date"
+        autoComplete="bday"
+      />
       <Field name="gender" label="Gender" autoComplete="sex" />
       <Field name="marital_status" label="Marital status" autoComplete="off" />
     </Form>

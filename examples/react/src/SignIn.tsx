@@ -12,19 +12,33 @@ export function SignIn({ onSignUp }: { onSignUp: () => void }) {
 
   async function sendPassword({ email, password }: Values) {
     try {
-      enter(await request<Session>("session", { method: "POST", json: { email, password } }));
+      enter(
+        await request<Session>("session", {
+          method: "POST",
+          json: { email, password },
+        }),
+      );
     } catch (error) {
-      if (!(error instanceof Problem) || error.details.code !== "mfa_required") throw error;
+      if (!(error instanceof Problem) || error.details.code !== "mfa_required")
+        throw error;
       setMfaToken(error.details.mfa_token);
     }
   }
 
-  if (mfaToken) return <SecondFactor mfaToken={mfaToken} restart={() => setMfaToken(undefined)} />;
+  if (mfaToken)
+    return (
+      <SecondFactor mfaToken={mfaToken} restart={() => setMfaToken(undefined)} />
+    );
   return (
     <>
       <Title>Sign in</Title>
       <Form action={sendPassword} button="Sign in">
-        <Field name="email" label="Email address" type="email" autoComplete="username" />
+        <Field
+          name="email"
+          label="Email address"
+          type="email"
+          autoComplete="username"
+        />
         <Field
           name="password"
           label="Password"
@@ -41,7 +55,13 @@ export function SignIn({ onSignUp }: { onSignUp: () => void }) {
 // [end]
 
 // [second-factor]
-function SecondFactor({ mfaToken, restart }: { mfaToken: string; restart: () => void }) {
+function SecondFactor({
+  mfaToken,
+  restart,
+}: {
+  mfaToken: string;
+  restart: () => void;
+}) {
   const { enter } = useSession();
 
   async function sendCode({ code = "" }: Values) {

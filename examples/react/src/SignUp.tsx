@@ -24,15 +24,27 @@ export function SignUp({ onSignIn }: { onSignIn: () => void }) {
 
   if (credentials) {
     const restart = () => setCredentials(undefined);
-    return <Verification credentials={credentials} signIn={signIn} restart={restart} />;
+    return (
+      <Verification credentials={credentials} signIn={signIn} restart={restart} />
+    );
   }
   return (
     <>
       <Title>Create account</Title>
       <Form action={register} button="Create account">
         <Field name="name" label="Name" autoComplete="name" />
-        <Field name="email" label="Email address" type="email" autoComplete="username" />
-        <Field name="password" label="Password" type="password" autoComplete="new-password" />
+        <Field
+          name="email"
+          label="Email address"
+          type="email"
+          autoComplete="username"
+        />
+        <Field
+          name="password"
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+        />
       </Form>
       <button className="link" onClick={onSignIn}>
         I have an account
@@ -60,7 +72,12 @@ function Verification({ credentials, signIn, restart }: VerificationProps) {
       <Title>Check your email</Title>
       <p>Enter the code of eight digits from the email to {credentials.email}.</p>
       <Form action={verify} button="Verify email address">
-        <Field name="token" label="Code" inputMode="numeric" autoComplete="one-time-code" />
+        <Field
+          name="token"
+          label="Code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+        />
       </Form>
       <button className="link" onClick={restart}>
         Use another address

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** The heading of a view. It takes the focus when the view appears, so that it is read aloud. */
+/** The heading of a view takes the focus, so that screen readers read it. */
 export function Title({ children }: { children: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);

@@ -1,8 +1,8 @@
-// The requests to the API. The browser sends the session cookie, which scripts cannot read.
+// Requests to the API. The browser sends the session cookie, which scripts cannot read.
 
 // [api]
-// Where the API and the inbox are mounted, each with a slash at the end. The API can have another
-// origin than the page, such as https://api.example.com/api/.
+// Where the API and the inbox are mounted, each with a slash at the end. The API can
+// have another origin than the page, such as https://api.example.com/api/.
 const API = new URL(import.meta.env.VITE_API ?? "/api/", location.href);
 export const INBOX: string = import.meta.env.VITE_INBOX ?? "inbox/";
 // [end]
@@ -71,7 +71,9 @@ export class Problem extends Error {
 }
 
 /** Returns the problem of a failed request, or null after success. */
-export async function attempt(action: () => Promise<unknown>): Promise<Problem | null> {
+export async function attempt(
+  action: () => Promise<unknown>,
+): Promise<Problem | null> {
   try {
     await action();
     return null;
@@ -90,11 +92,16 @@ export interface Options {
 }
 
 /** Sends a request to a path below the API, or to a link of an earlier response. */
-export async function request<Result>(path: string, options: Options = {}): Promise<Result> {
+export async function request<Result>(
+  path: string,
+  options: Options = {},
+): Promise<Result> {
   let response = await send(path, options);
-  // A sign-in in another tab replaces the cookie, and rejects requests under way: repeat them once.
+  // A sign-in in another tab replaces the cookie, and requests under way fail: repeat
+  // them once.
   const reason: string | undefined = response.body.reason;
-  if (!response.ok && reason && reason !== "missing") response = await send(path, options);
+  if (!response.ok && reason && reason !== "missing")
+    response = await send(path, options);
   if (!response.ok) throw new Problem(response.body);
   return response.body;
 }
@@ -104,7 +111,13 @@ async function send(path: string, { method, json, signal }: Options) {
   const body = json && JSON.stringify(json);
   try {
     const url = new URL(path, API);
-    const response = await fetch(url, { method, headers, body, signal, credentials: "include" });
+    const response = await fetch(url, {
+      method,
+      headers,
+      body,
+      signal,
+      credentials: "include",
+    });
     return { ok: response.ok, body: await response.json() };
   } catch {
     // No connection, or no JSON: the response is not from Frontdesk.

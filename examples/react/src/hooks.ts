@@ -1,10 +1,16 @@
-import { startTransition, useActionState, useCallback, useEffect, useState } from "react";
+import {
+  startTransition,
+  useActionState,
+  useCallback,
+  useEffect,
+  useState,
+} from "react";
 
 import { attempt, INBOX, type InboxItem, type Problem } from "./api";
 import { useSession } from "./session";
 
 // [resource]
-/** Loads a path now and with each call of `reload`. The last data stays until new data arrives. */
+/** Loads a path now and with each `reload`. The last data stays until new data arrives. */
 export function useResource<Result>(path: string) {
   const { call } = useSession();
   const [data, setData] = useState<Result>();
@@ -14,9 +20,11 @@ export function useResource<Result>(path: string) {
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    attempt(async () => setData(await call<Result>(path, { signal }))).then((problem) => {
-      if (!signal.aborted) setProblem(problem);
-    });
+    attempt(async () => setData(await call<Result>(path, { signal }))).then(
+      (problem) => {
+        if (!signal.aborted) setProblem(problem);
+      },
+    );
     return () => controller.abort();
   }, [call, path, loads]);
 
@@ -45,8 +53,12 @@ export function usePolling(poll: () => void, seconds: number) {
 // [inbox]
 /** The newest items of the inbox and the number of unread items, kept up to date. */
 export function useInbox(seconds = 30) {
-  const { reload: reloadItems, ...items } = useResource<InboxItem[]>(`${INBOX}?limit=20`);
-  const { reload: reloadCount, ...count } = useResource<{ unread: number }>(`${INBOX}unread-count`);
+  const { reload: reloadItems, ...items } = useResource<InboxItem[]>(
+    `${INBOX}?limit=20`,
+  );
+  const { reload: reloadCount, ...count } = useResource<{ unread: number }>(
+    `${INBOX}unread-count`,
+  );
 
   const reload = useCallback(() => {
     reloadItems();
@@ -60,9 +72,12 @@ export function useInbox(seconds = 30) {
 // [end]
 
 // [action]
-/** Runs the action of a button, one at a time, and keeps the problem of the last run. */
+/** Runs the action of a button, one at a time, and keeps its last problem. */
 export function useAction(action: () => Promise<unknown>) {
-  const [problem, submit, isPending] = useActionState<Problem | null>(() => attempt(action), null);
+  const [problem, submit, isPending] = useActionState<Problem | null>(
+    () => attempt(action),
+    null,
+  );
   const run = () => {
     if (!isPending) startTransition(submit);
   };

@@ -8,7 +8,14 @@ import {
   type ReactNode,
 } from "react";
 
-import { attempt, Problem, request, type Account, type Options, type Session } from "./api";
+import {
+  attempt,
+  Problem,
+  request,
+  type Account,
+  type Options,
+  type Session,
+} from "./api";
 
 // [state]
 type State =
@@ -19,7 +26,7 @@ type State =
 
 const ENDED = "Your session has ended. Sign in again.";
 
-/** Returns the next state after a rejected cookie. Requests can fail at the same time. */
+/** Returns the next state after a rejected cookie. Requests can fail together. */
 function rejected(state: State): State {
   if (state.name === "signed-out") return state;
   return { name: "signed-out", notice: state.name === "signed-in" ? ENDED : "" };
@@ -45,7 +52,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     [],
   );
 
-  const call = useCallback(async function call<Result>(path: string, options?: Options) {
+  const call = useCallback(async function call<Result>(
+    path: string,
+    options?: Options,
+  ) {
     try {
       return await request<Result>(path, options);
     } catch (error) {
@@ -55,7 +65,9 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   }, []);
 
   const load = useCallback(async () => {
-    const problem = await attempt(async () => enter(await call<Session>("session")));
+    const problem = await attempt(async () =>
+      enter(await call<Session>("session")),
+    );
     if (problem && !problem.isSignedOut) setState({ name: "unavailable", problem });
   }, [call, enter]);
 
@@ -77,7 +89,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
 
 export function useSession(): SessionValue {
   const value = use(SessionContext);
-  if (value === null) throw new Error("useSession needs a SessionProvider above it");
+  if (value === null)
+    throw new Error("useSession needs a SessionProvider above it");
   return value;
 }
 // [end]

@@ -1,4 +1,4 @@
-// The texts of errors: an error has a stable code, and its own text for codes that are not listed.
+// The texts of errors: by their stable code, or the text of the API for other codes.
 
 import type { FieldError, Problem } from "./api";
 
@@ -21,7 +21,9 @@ export function describeField({ code, params, message }: FieldError): string {
     case "blank":
       return "Fill in this field.";
     case "too_short":
-      return params.min === 1 ? "Fill in this field." : `Enter at least ${params.min} characters.`;
+      return params.min === 1
+        ? "Fill in this field."
+        : `Enter at least ${params.min} characters.`;
     case "invalid_format":
       if (params.expected === "email") return "Enter a valid email address.";
       return params.expected === "date" ? "Enter a date." : message;
