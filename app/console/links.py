@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from werkzeug.datastructures import MultiDict
 
 from ..auth.sessions.cookies import own_origin
+from ..core.context import current_frontdesk
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Values
 from ..core.web.paging import own_path
@@ -28,6 +29,16 @@ def link_to(endpoint: str, **values: Any) -> str:
         # The 404 page of a path without a route.
         endpoint = f"{BLUEPRINT}{endpoint}"
     return url_for(endpoint, **values)
+
+
+def content_url(url: str) -> str:
+    """Return the URL that a notification or a banner opens. Without the URL of the service, a path
+    is one of this console."""
+    core = current_frontdesk.settings.core
+    if url.startswith("/") and core.links_to_console and core.PUBLIC_URL is None:
+        asset = "/assets/-/-"
+        return link_to(".static_asset", digest="-", name="-").removesuffix(asset) + url
+    return core.link_url(url)
 
 
 def redirect_to(

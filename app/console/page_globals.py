@@ -7,11 +7,13 @@ from zoneinfo import ZoneInfo
 from markupsafe import Markup
 
 from ..auth.caller import known_caller
+from ..core.context import find_context
 from ..core.translations import DAY, MONTHS
+from ..notifications.kinds import ACCOUNT, ANNOUNCEMENTS, NotificationKinds
 from .assets import version
 from .cookies import take_lost_note, theme, theme_cookie
 from .forms import form_state, kept_form
-from .links import link_to
+from .links import content_url, link_to
 from .people import picture_path, workspace_logo
 from .texts import (
     DAY_AND_TIME,
@@ -42,6 +44,16 @@ _CHANNELS = {"inapp": mark("Inbox"), "email": mark("Email"), "sms": mark("SMS")}
 def channel_name(name: str) -> str:
     """Return the name of a channel; a channel of the application has its own name."""
     return _(_CHANNELS.get(name, name))
+
+
+_KINDS = {ANNOUNCEMENTS: mark("Announcements"), ACCOUNT: mark("Account")}
+
+
+def kind_name(key: str) -> str:
+    """Return the name of a kind of notifications, or the key of one that is no longer declared."""
+    kind = find_context().get(NotificationKinds).get(key)
+    name = key if kind is None else kind.name
+    return _(_KINDS[key]) if key in _KINDS else name
 
 
 _STATUSES = {
@@ -126,6 +138,8 @@ GLOBALS = {
     "_p": _p,
     "asset": asset,
     "channel_name": channel_name,
+    "kind_name": kind_name,
+    "content_url": content_url,
     "chosen_theme": theme,
     "form_state": form_state,
     "kept_form": kept_form,

@@ -23,11 +23,12 @@ from ..core.db.transaction import (
     transaction,
 )
 from ..core.errors import Invalid, QuotaReached
+from ..core.types import AccountKey
 from .actions import WORKSPACE_CREATED, WORKSPACE_DELETED, WORKSPACE_UPDATED
 from .errors import MemberInactive, NotAMember, SlugTaken, TooManyWorkspaces, WorkspaceNotFound
 from .lookup import WorkspaceAccess, find_access
 from .members import Members
-from .models import NAME_LENGTH, OWNER, Member, Workspace
+from .models import ACTIVE, NAME_LENGTH, OWNER, Member, Workspace
 from .settings import WorkspacesSettings
 from .slugs import suggest_slugs
 
@@ -114,6 +115,21 @@ class Workspaces:
             return {}
         query = select(Workspace.id, Workspace.name).where(Workspace.id.in_(known_ids))
         return {row[0]: row[1] for row in self.session.execute(query)}
+
+    def of_member(
+        self, account_id: AccountKey, ids: Iterable[int | None]
+    ) -> dict[int, tuple[str, str]]:
+        """Return the slug and the name of the workspaces of which an account is an active member,
+        among those with these ids."""
+        wanted = set(ids) - {None}
+        if not wanted:
+            return {}
+        is_member = (Member.account_id == account_id, Member.status == ACTIVE)
+        columns = select(Workspace.id, Workspace.slug, Workspace.name).join(
+            Member, Member.workspace_id == Workspace.id
+        )
+        rows = self.session.execute(columns.where(Workspace.id.in_(wanted), *is_member))
+        return {workspace_id: (slug, name) for workspace_id, slug, name in rows}
 
     def logo_files(self, slugs: Iterable[str]) -> dict[str, str]:
         """Return the names of the stored logos by the slugs of their workspaces."""

@@ -61,6 +61,28 @@ def field_of(page: str, name: str) -> str:
 
 
 @pytest.mark.usefixtures("people")
+def test_link_is_previewed_sent_and_duplicated(ask: Ask) -> None:
+    draft = {**DRAFT, "audience": "everyone", "data.kind": "announcements"}
+    rejected = ask("POST", f"{PATH}/new", step="check", **draft, **{"data.url": "//evil.example"})
+    assert rejected.status_code == 422
+    assert "-data-url-fault" in rejected.text
+    draft["data.url"] = "https://example.com/news?a=1"
+    checked = ask("POST", f"{PATH}/new", step="check", **draft)
+    assert "On &lt;Friday&gt;.\n\nhttps://example.com/news?a=1\n" in checked.text
+    assert 'href="https://example.com/news?a=1" rel="noopener"' in checked.text
+    mail = ask("POST", f"{PATH}/mail", **draft)
+    assert 'href="https://example.com/news?a=1"' in mail.text
+    counted = ask("POST", f"{PATH}/reach", **draft)
+    sent = ask("POST", PATH, counted=field_of(counted.text, "counted"), **draft)
+    page = sent.headers["Location"]
+    assert 'href="https://example.com/news?a=1" rel="noopener"' in ask("GET", page).text
+    copy = ask("POST", f"{page}/duplicate").headers["Location"]
+    assert 'value="https://example.com/news?a=1"' in ask("GET", copy).text
+    unknown = {**draft, "data.kind": "unknown"}
+    assert ask("POST", f"{PATH}/new", step="check", **unknown).status_code == 422
+
+
+@pytest.mark.usefixtures("people")
 def test_broadcast_is_written_checked_counted_and_sent(ask: Ask, engine: ManualEngine) -> None:
     draft = {**DRAFT, "audience": "everyone"}
     checked = ask("POST", f"{PATH}/new", step="check", **draft)

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.core.context import service
 from app.frontdesk import Frontdesk
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
+from app.workspaces.service import Workspaces
 
 from ..conftest import MakePerson, Person
 from ..rigs.cookie_browsers import HOST
@@ -74,6 +76,30 @@ def test_message_is_escaped_and_urls_become_links(reader: PageReader, notify: No
     assert "<img src=x" not in text
     assert re.findall(r'href="(https?:[^"]*)"', text) == ["https://example.com/a?b=1&amp;c=2"]
     assert 'href="javascript' not in text
+
+
+def test_message_with_a_url_links_to_its_page(
+    app: Flask, reader: PageReader, notify: Notify, ada: Person
+) -> None:
+    slug = ada.api().post("/workspaces", json={"name": "Shop"}).json["slug"]
+    with app.app_context():
+        workspace = service(Workspaces).get(slug)
+    notification = notify(
+        "Shipped", url="/orders/7?a=1&b=2", kind="announcements", workspace=workspace
+    )
+    notify("Other", url="https://example.com/")
+    (_other, item) = items_of(ada)
+    row = reader.get("/dashboard?kind=announcements")
+    assert titles(row) == ["Shipped"]
+    assert 'href="/orders/7?a=1&amp;b=2" rel="noopener"' in row
+    assert f'action="/dashboard/{notification}/mark"' in row
+    assert "Announcements" in visible_text(row)
+    assert titles(reader.get(f"/dashboard?workspace={slug}&show=unread")) == ["Shipped"]
+    assert titles(reader.get("/dashboard?workspace=unknown")) == []
+    assert items_of(ada)[1]["is_read"] is False
+    page = reader.get(f"/dashboard/{item['id']}")
+    assert 'href="/orders/7?a=1&amp;b=2" rel="noopener"' in page
+    assert "Shop" in visible_text(page)
 
 
 def test_long_message_is_truncated_between_words(

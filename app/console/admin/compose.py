@@ -28,12 +28,20 @@ from ...notifications.service import Draft, Notifications
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..forms import remember_rejection
 from ..links import redirect_to
-from ..page_globals import channel_name
+from ..page_globals import channel_name, kind_name
 from ..pages import render_fragment, render_framed, render_page
 from ..texts import _, _n
 from .audience_texts import describe, languages, refusal_text, role_choices, status_choices
 from .audiences import CHOSEN, MAX_NAMED, ResolvedAudience, account_ids
-from .drafts import CONFIRM_ABOVE, BroadcastDraft, ShownCount, channels, shown_count, sign_count
+from .drafts import (
+    CONFIRM_ABOVE,
+    BroadcastDraft,
+    ShownCount,
+    channels,
+    kinds,
+    shown_count,
+    sign_count,
+)
 from .emails import previews
 from .filters import admins_only
 
@@ -89,7 +97,14 @@ def send_test() -> Response:
         return check_or_write(draft)
     title = _("Test: {title}", title=data["title"]).unescape()[:TITLE_LENGTH]
     account = caller().account
-    test = Draft(title, data["message"], names, sender_id=account.id, is_personal=draft.is_personal)
+    test = Draft(
+        title,
+        data["message"],
+        names,
+        sender_id=account.id,
+        is_personal=draft.is_personal,
+        url=data.get("url"),
+    )
     sent = service(Notifications).send(test, [account.id])
     return check_or_write(draft, _test_result(sent.deliveries))
 
@@ -184,7 +199,7 @@ def _previews(draft: BroadcastDraft, resolved: ResolvedAudience) -> list[Recipie
 
 
 def _mail_preview(draft: BroadcastDraft, fields: FieldValues) -> Email:
-    link = notification_url(find_context())
+    link = notification_url(find_context(), draft.url or None)
     values = {"title": draft.title, "message": draft.message, "link": link}
     to = fields.get("email", caller().account.email)
     return previews().email("notification", to, values, fields if draft.is_personal else None)
@@ -203,6 +218,7 @@ def write_page(draft: BroadcastDraft, status: int = 200) -> Response:
         recipients=draft.recipients(),
         found=[each for each in found if str(each["id"]) not in draft.audience.ids],
         channels=channels(),
+        kinds=[(key, kind_name(key)) for key in kinds()],
         statuses=status_choices(),
         roles=role_choices(),
         languages=languages(),
@@ -247,7 +263,7 @@ def _check_page(draft: BroadcastDraft, message: str) -> Response:
 
 
 def _reach_context(draft: BroadcastDraft, resolved: ResolvedAudience) -> JsonObject:
-    reach = service(Notifications).count_reach(draft.channels, resolved.audience)
+    reach = service(Notifications).count_reach(draft.channels, resolved.audience, draft.kind)
     count = reach["receivers"]
     return {
         "recipients": draft.recipients() if draft.audience.kind == CHOSEN else [],

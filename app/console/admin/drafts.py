@@ -22,8 +22,9 @@ from ...core.web.request_data import load_body
 from ...delivery.message import Receiver
 from ...delivery.outbox.enqueue import Outbox
 from ...delivery.personal import EXAMPLE, FIELDS, may_have_fields, unknown_fields
-from ...notifications.kinds import INAPP
+from ...notifications.kinds import ANNOUNCEMENTS, INAPP, NotificationKinds
 from ...notifications.schemas import CHANNEL, NotificationCreate
+from ...notifications.service import Notifications
 from ..texts import _
 from .audiences import MAX_NAMED, AudienceChoice, account_ids, typed_text
 
@@ -41,6 +42,8 @@ class BroadcastDraft:
     search: str = ""
     # The id of the saved draft, or empty.
     draft_id: str = ""
+    url: str = ""
+    kind: str = ANNOUNCEMENTS
 
     @classmethod
     def from_form(cls) -> BroadcastDraft:
@@ -56,25 +59,32 @@ class BroadcastDraft:
             AudienceChoice.from_form(),
             form.get("search", "").strip(),
             draft_id if draft_id.isascii() and draft_id.isdigit() and len(draft_id) < 19 else "",
+            form.get("data.url", "").strip(),
+            form.get("data.kind", ANNOUNCEMENTS),
         )
 
     @classmethod
     def from_json(cls, content: Values, draft_id: int) -> BroadcastDraft:
         audience = AudienceChoice.from_json(content["audience"])
         texts = content["title"], content["message"], content["channels"]
-        return cls(*texts, audience, draft_id=str(draft_id))
+        url, kind = content.get("url", ""), content.get("kind", ANNOUNCEMENTS)
+        return cls(*texts, audience, draft_id=str(draft_id), url=url, kind=kind)
 
     def to_json(self) -> JsonObject:
         return {**self.data, "audience": self.audience.to_json()}
 
     @property
     def data(self) -> JsonObject:
-        return {"title": self.title, "message": self.message, "channels": self.channels}
+        data = {"title": self.title, "message": self.message, "channels": self.channels}
+        return {**data, "kind": self.kind, **({"url": self.url} if self.url else {})}
 
     def load(self) -> NotificationCreate.Input:
         """Return the message as the API's route loads it, with personal fields; raise Invalid."""
         loaded: Broadcast.Input = load_body(Broadcast, {"data": self.data})
         self.check_fields()
+        notifications = service(Notifications)
+        kind = notifications.find_kind(self.kind, "data.")
+        notifications.check_channels(kind, self.channels, "data.")
         return loaded["data"]
 
     def check_fields(self) -> None:
@@ -104,6 +114,8 @@ class BroadcastDraft:
     def message_fields(self) -> Iterator[tuple[str, str]]:
         yield "data.title", self.title
         yield "data.message", self.message
+        yield "data.url", self.url
+        yield "data.kind", self.kind
         yield from (("data.channels", name) for name in self.channels)
 
     def recipients(self) -> list[Receiver]:
@@ -118,6 +130,13 @@ def _field_error(name: str) -> Markup:
         fields = ", ".join(FIELDS)
         return _("The field {name} does not exist. Fields: {fields}.", name=name, fields=fields)
     return _("Write a personal field as in {example}.", example=EXAMPLE)
+
+
+def kinds() -> list[str]:
+    """Return the keys of the kinds that a broadcast can have, the usual one first."""
+    known = service(NotificationKinds)
+    others = [key for key, kind in known.items() if not kind.excluded([INAPP])]
+    return list(dict.fromkeys([ANNOUNCEMENTS, *others]))
 
 
 def channels() -> list[tuple[str, str | None]]:

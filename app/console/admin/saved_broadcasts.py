@@ -11,6 +11,7 @@ from ...broadcasts.sent import SentNotifications
 from ...core.context import service
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.request_data import takes
+from ...notifications.kinds import ANNOUNCEMENTS
 from ...notifications.receivers import Audience
 from ..api_calls import console_form
 from ..links import redirect_to
@@ -20,7 +21,7 @@ from .audience_texts import describe
 from .audiences import CHOSEN, AudienceChoice
 from .broadcasts import broadcast_page
 from .compose import check_again, check_or_write, compose_page, write_page
-from .drafts import BroadcastDraft
+from .drafts import BroadcastDraft, kinds
 from .filters import admins_only
 
 AT = "broadcasts_page"
@@ -60,7 +61,9 @@ def duplicate_broadcast(notification_id: int) -> Response:
     item = sent.get(notification_id)
     audience = sent.audience(notification_id)
     choice = AudienceChoice.of(audience)
-    draft_id = _save(BroadcastDraft(item["title"], item["message"], item["channels"], choice))
+    kind = item["kind"] if item["kind"] in kinds() else ANNOUNCEMENTS
+    texts = (item["title"], item["message"], item["channels"])
+    draft_id = _save(BroadcastDraft(*texts, choice, url=item["url"] or "", kind=kind))
     if choice == AudienceChoice(CHOSEN):
         text = _("This draft has the message of the broadcast. Choose the recipients.")
     else:

@@ -1,7 +1,7 @@
 """The owner's inbox, which notification emails link to."""
 
 import re
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 import orjson
 from flask import Response, request
@@ -13,7 +13,7 @@ from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.errors import Conflict, Problem
 from ...core.types import AccountKey, JsonObject
-from ...core.web.fields import RequestSchema, StrictInteger
+from ...core.web.fields import RequestSchema, StrictInteger, Text
 from ...core.web.operation import hidden
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
@@ -21,6 +21,7 @@ from ...delivery.mail.markup import linked
 from ...notifications import routes as inbox_api
 from ...notifications.inbox import Inbox, Item
 from ...notifications.undo import InboxUndo
+from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, console_form
 from ..error_texts import message_for
 from ..links import (
@@ -71,11 +72,19 @@ PER_PAGE = 25
 _READ_FILTERS = {"all": None, "unread": False}
 
 
+# The parameters that choose the items of a list, besides its tab.
+_FILTERS = ("kind", "workspace")
+
+
 class InboxQuery(RequestSchema):
     class Input(TypedDict):
         show: str
         before: int | None
+        kind: NotRequired[str]
+        workspace: NotRequired[str]
 
+    kind = Text(max=100)
+    workspace = Text(max=100)
     show = fields.String(load_default="all", validate=validate.OneOf(_READ_FILTERS))
     before = StrictInteger(load_default=None)
 
@@ -110,7 +119,7 @@ def older_items(query: InboxQuery.Input) -> Response:
 def new_items(query: NewItemsQuery.Input) -> Response:
     """Return messages newer than the page; the page polls, and the response is usually 304."""
     account, show = caller().account, query["show"]
-    found = _newer(account.id, query["after"], _READ_FILTERS[show])
+    found = _newer(account.id, query)
     left, newest = unread_count(account), found[0]["id"] if found else query["after"]
     tag = f'"{newest:x}-{len(found):x}-{left:x}"'
     if tag in request.headers.get("If-None-Match", ""):
@@ -118,11 +127,10 @@ def new_items(query: NewItemsQuery.Input) -> Response:
     else:
         response = render_fragment(
             "owner/inbox_new.html",
-            items=found,
             unread=left,
             most=PER_PAGE,
-            preview=preview,
             show=show,
+            **_rows_context(found, _filters(query)),
         )
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "private, no-cache"
@@ -130,35 +138,56 @@ def new_items(query: NewItemsQuery.Input) -> Response:
 
 
 @reads_replica
-def _newer(account_id: AccountKey, after: int, is_read: bool | None) -> list[Item]:
-    return service(Inbox).page(account_id, after=after, limit=PER_PAGE + 1, is_read=is_read)
+def _newer(account_id: AccountKey, query: NewItemsQuery.Input) -> list[Item]:
+    is_read, filters = _READ_FILTERS[query["show"]], _filters(query)
+    return service(Inbox).page(
+        account_id, after=query["after"], limit=PER_PAGE + 1, is_read=is_read, **filters
+    )
+
+
+def _filters(query: InboxQuery.Input) -> JsonObject:
+    values = {name: query.get(name) for name in _FILTERS}
+    return {name: value for name, value in values.items() if value}
+
+
+def _rows_context(items: list[Item], filters: JsonObject) -> JsonObject:
+    """Return what the template of the rows needs."""
+    ids = [item["workspace_id"] for item in items]
+    return {
+        "items": items,
+        "filters": filters,
+        "workspaces": service(Workspaces).of_member(caller().account.id, ids),
+        "preview": preview,
+    }
 
 
 @active_account_required
 @hidden
 def item_page(item_id: int) -> Response:
     item = service(Inbox).get(caller().account.id, item_id)
-    return render_page("owner/inbox_message.html", at="dashboard", item=item, with_links=with_links)
+    context = _rows_context([item], {})
+    return render_page(
+        "owner/inbox_message.html", at="dashboard", item=item, with_links=with_links, **context
+    )
 
 
 def _item_fragment(item: Item) -> Response:
-    return render_fragment("owner/inbox_item.html", item=item, preview=preview)
+    return render_fragment("owner/inbox_item.html", item=item, **_rows_context([item], {}))
 
 
 @reads_replica
 def _list_context(query: InboxQuery.Input) -> JsonObject:
     """Return the messages of a page. One more is read to find out whether a next page exists."""
-    before, is_read = query["before"], _READ_FILTERS[query["show"]]
+    before, is_read, filters = query["before"], _READ_FILTERS[query["show"]], _filters(query)
     found = service(Inbox).page(
-        caller().account.id, before=before, limit=PER_PAGE + 1, is_read=is_read
+        caller().account.id, before=before, limit=PER_PAGE + 1, is_read=is_read, **filters
     )
     items = found[:PER_PAGE]
     return {
-        "items": items,
+        **_rows_context(items, filters),
         "show": query["show"],
         "before": before,
         "next_before": items[-1]["id"] if len(found) > PER_PAGE else None,
-        "preview": preview,
     }
 
 

@@ -84,6 +84,17 @@ class Inbox extends HTMLElement {
   }
 }
 
+// A message that is opened is read. The request outlives the page; the link is a plain link.
+function markOpened(event) {
+  const link = event.target.closest?.("a[data-mark]");
+  if (!link || event.button > 1) return;
+  const headers = { "HX-Request": "true" };
+  fetch(link.dataset.mark, { method: "POST", keepalive: true, headers, body: new URLSearchParams({ status: "true" }) });
+  delete link.dataset.mark;
+  link.closest("li")?.classList.remove("unread");
+}
+for (const kind of ["click", "auxclick"]) document.addEventListener(kind, markOpened);
+
 document.addEventListener("click", (event) => {
   if (!event.target.closest("#arrived a[href='#items']")) return;
   event.preventDefault();
