@@ -11,12 +11,11 @@ from flask import Response
 
 from ..core.context import service
 from ..core.errors import NotFound
-from ..core.web.assets import Asset, asset_response, is_asset, read_asset
+from ..core.web.assets import CACHE_FOREVER, Asset, asset_response, is_asset, read_asset
 from ..core.web.operation import anyone, hidden
 from ..delivery.mail.templates import Templates
 
 FOLDER = Path(__file__).parent / "static"
-_CACHE_FOREVER = "public, max-age=31536000, immutable"
 
 
 @anyone
@@ -26,7 +25,7 @@ def static_asset(digest: str, name: str) -> Response:
     if found is None:
         raise NotFound
     # The digest of another version, during a deployment: not cached under the wrong URL.
-    cache_control = _CACHE_FOREVER if digest == version() else "no-cache"
+    cache_control = CACHE_FOREVER if digest == version() else "no-cache"
     return asset_response(found, cache_control)
 
 

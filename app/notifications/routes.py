@@ -15,6 +15,7 @@ from ..core.web.replicas import reads_replica
 from ..core.web.request_data import takes
 from ..core.web.responses import answers, polled
 from .assembly import assemble_blueprint
+from .element import add_template_global, open_preferences, serve_script
 from .errors import NotificationNotFound
 from .inbox import Inbox, Item
 from .schemas import (
@@ -151,3 +152,8 @@ def mark_inbox_item(notification_id: int, query: Mark.Input) -> Item:
 def delete_inbox_item(notification_id: int) -> Item:
     """Delete and return an item of the caller's inbox"""
     return add_links([service(Inbox).delete(caller().account.id, notification_id)])[0]
+
+
+blueprint.get("/element/<version>/inbox.js")(serve_script)
+blueprint.get("/element/preferences")(open_preferences)
+blueprint.record(add_template_global)

@@ -2,6 +2,7 @@ from typing import Annotated
 
 from pydantic import Field, PlainValidator, PositiveInt
 
+from ..core.config.field_types import UrlPath
 from ..core.config.removed_settings import REMOVED_SETTINGS
 from ..delivery.settings import DeliverySettings
 from .kinds import NotificationKind, read_kinds
@@ -23,6 +24,11 @@ class NotificationsSettings(DeliverySettings):
         default=10_000,
         description="Maximum number of recipients that the request itself stores. Workers store"
         " the recipients of larger broadcasts.",
+    )
+    PREFERENCES_PATH: UrlPath = Field(
+        default="/account/notifications",
+        description="Path of the page where accounts choose which notifications they get, for links"
+        " in emails.",
     )
     KINDS: Annotated[dict[str, NotificationKind], PlainValidator(read_kinds)] = Field(
         default={},

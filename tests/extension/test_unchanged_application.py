@@ -64,11 +64,12 @@ def test_application_state_is_unchanged() -> None:
     before = state_of(host)
     mount_frontdesk(host, db)
     after = state_of(host)
-    # Frontdesk adds only these handlers and extensions.
+    # Frontdesk adds only these handlers, extensions and template globals.
     added = after["error handlers"].keys() - before["error handlers"].keys()
     assert [kind.__name__ for kind in added] == ["Problem"]
     assert after["extensions"] - before["extensions"] == {"frontdesk", "mail"}
-    for what in before.keys() - {"error handlers", "extensions"}:
+    assert after["globals"] - before["globals"] == {"frontdesk_inbox_url"}
+    for what in before.keys() - {"error handlers", "extensions", "globals"}:
         assert after[what] == before[what], what
 
 

@@ -32,6 +32,7 @@ TYPED_EXAMPLES = {
     "console_pages": ["app.py", "test_app.py"],
     "separate_history": ["app.py", "after.py", "remove.py"],
     "import_users": ["accounts.py", "auth0.py", "cognito.py", "firebase.py", "keycloak.py"],
+    "inbox": ["app.py", "test_app.py"],
     "move_users": ["before.py", "after.py", "test_move_users.py"],
     "cookie_pages": ["app.py", "test_app.py"],
     "subdomains": ["app.py", "test_app.py"],

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from flask import Response, request
 
+# For a URL that changes with its content.
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+
 _TYPES = {
     ".css": "text/css",
     ".js": "text/javascript",
