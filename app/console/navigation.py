@@ -91,6 +91,7 @@ SECTIONS = (
             NavEntry(mark("Accounts"), "managed_accounts_page", "users"),
             NavEntry(mark("All workspaces"), "managed_workspaces_page", "building"),
             NavEntry(mark("Broadcasts"), "broadcasts_page", "send"),
+            NavEntry(mark("Banners"), "managed_banners_page", "bell"),
             NavEntry(mark("Events"), "admin_events_page", "list"),
             NavEntry(mark("Emails"), "mail_templates_page", "mail"),
             NavEntry(mark("Settings"), "settings_page", "sliders", roles=("root",)),

@@ -11,6 +11,7 @@ from ..core.context import find_context
 from ..core.translations import DAY, MONTHS
 from ..notifications.kinds import ACCOUNT, ANNOUNCEMENTS, NotificationKinds
 from .assets import version
+from .banners import note_secret_field, shown_banners
 from .cookies import take_lost_note, theme, theme_cookie
 from .forms import form_state, kept_form
 from .links import content_url, link_to
@@ -143,11 +144,13 @@ GLOBALS = {
     "chosen_theme": theme,
     "form_state": form_state,
     "kept_form": kept_form,
+    "note_secret_field": note_secret_field,
     "take_lost_note": take_lost_note,
     "direction": direction,
     "language": tag,
     "percent": percent,
     "picture_path": picture_path,
+    "shown_banners": shown_banners,
     "skip_reason": skip_reason,
     "skipped": skipped,
     "status_name": status_name,

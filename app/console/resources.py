@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 NEEDS = {
     "/register": {"registration"},
     "/dashboard": {"notifications"},
+    "/banners": {"banners"},
     "/profile": {"profiles"},
     "/account/activity": {"events"},
     "/account/exports": {"exports"},
@@ -41,6 +42,7 @@ NEEDS = {
     "/admin/accounts/selected/email": {"administration", "admin_notifications"},
     "/admin/workspaces": {"administration", "workspaces"},
     "/admin/events": {"events"},
+    "/admin/banners": {"banners"},
     "/admin/broadcasts": {"admin_notifications"},
     "/admin/deliveries": {"admin_notifications"},
 }

@@ -33,7 +33,7 @@ from ..rigs.hosts import HostSettings, plain_app
 ALL = (
     *("auth", "registration", "sessions", "mfa", "passkeys", "login_codes", "exports", "deletion"),
     *("workspaces", "invitations", "profiles", "notifications", "admin_notifications"),
-    *("administration", "events"),
+    *("administration", "events", "banners"),
 )
 # What the console must not mention without each blueprint: paths of pages, and texts of pages.
 HIDDEN = {
@@ -62,6 +62,7 @@ HIDDEN = {
         ["/admin/broadcasts", "/admin/deliveries"],
         [">Broadcasts<", "Sent messages", ">Queued<", "Email…"],
     ),
+    "banners": (["/admin/banners"], [">Banners<", 'class="banner']),
 }
 ALWAYS = ("/sign-in", "/forgot", "/verify", "/account", "/security", "/security/sessions")
 
@@ -109,6 +110,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     roots.post("/workspaces/roots/invitations", 201, json={"emails": ["ada@example.com"]})
     data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp", "email"]}
     roots.post("/admin/notifications", 201, json={"data": data})
+    roots.post("/admin/banners", 201, json={"text": "Hello everyone", "audience": "everyone"})
     return file
 
 
@@ -238,7 +240,9 @@ def test_console_alone_has_the_account_and_nothing_of_other_blueprints(
         assert start.headers["Location"] == "/account"
         with noted_queries(app) as queries:
             client.get("/account", base_url=HOST)
-        others = re.compile("frontdesk_(inbox|notif|workspace|invit|profile|event|export|audit)")
+        others = re.compile(
+            "frontdesk_(inbox|notif|workspace|invit|profile|event|export|audit|banner)"
+        )
         assert [query for query in queries if others.search(query)] == []
 
 

@@ -229,8 +229,8 @@ def test_older_pages_take_the_same_number_of_queries(
         with noted_queries(app) as noted:
             reader.get(path)
         counted.append(len(noted))
-    # The caller, the unread count, the messages, and the name of the caller.
-    assert counted == [4, 4, 2]
+    # The caller, the unread count, the messages, the name of the caller, and the banners.
+    assert counted == [5, 5, 2]
 
 
 def test_polling_takes_three_queries_and_returns_304(

@@ -41,6 +41,8 @@ PAGES = (
     "compose",
     "broadcast",
     "events",
+    "managed-banner",
+    "managed-banners",
 )
 _LATIN, _ARABIC = "abcdefghijklmnopqrstuvwxyz", "ابتثجحخدذرزسشصضطظعغفقكلمنه"
 _LETTERS = str.maketrans(_LATIN + _LATIN.upper(), _ARABIC * 2)

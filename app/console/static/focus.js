@@ -16,3 +16,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target === document.body) moveFocus();
 });
 document.addEventListener("htmx:historyRestore", moveFocus);
+// A dismissed banner.
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.target.matches(".banner")) moveFocus();
+});

@@ -43,6 +43,12 @@ MESSAGES = (
         " with a printer: its drawings are on the long table, and your remarks are welcome.",
     ),
 )
+BANNER = {
+    "text": "The service is unavailable on Friday from 20:00 to 21:00, for maintenance.",
+    "url": "/forgot",
+    "level": "warning",
+    "audience": "everyone",
+}
 _AGENTS = (
     "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15"
@@ -91,6 +97,8 @@ class World:
             self.last_sent = self.send(title, message, to=[self.ada.id])
         self.last_sent = self.send("For everyone", "This message is also sent by email.", "email")
         self.adas.patch(f"/notifications/{self.last_sent['id']}/mark")
+        # Above every page, in front of all checks of pages.
+        self.banner = self.bosses.post("/admin/banners", 201, json=BANNER).json
         # The inbox of the new user is empty.
         grace = self.people["new_user"].api()
         grace.delete(f"/notifications/{grace.get('/notifications/').json[0]['id']}")
@@ -135,6 +143,7 @@ VALUES: dict[str, Callable[[World], Any]] = {
     "item_id": lambda world: world.newest_item()["id"],
     "session_id": lambda world: world.newest_session()["id"],
     "workspace_id": lambda world: world.adas.get("/workspaces/default").json["id"],
+    "banner_id": lambda world: world.banner["id"],
     "invitation_id": lambda world: world.newest_invitation()["id"],
 }
 
