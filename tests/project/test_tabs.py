@@ -19,6 +19,7 @@ import pytest
 
 from ..rigs.backends import free_port, redis_server
 from ..rigs.follow import FACTORY, edited
+from ..rigs.forking_python import MODULES
 from ..rigs.guides import DOCS, WHOLE, Fence, in_order, page, page_names, script, tabs
 from ..rigs.installed import run
 from ..rigs.servers import ROOT, bare_environment
@@ -127,7 +128,7 @@ def followed(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             "script": TUTORIAL,
             "edits": [],
         }
-        plan = {"port": port, "base": base, "guides": guides}
+        plan = {"port": port, "modules": MODULES, "base": base, "guides": guides}
         (folder / "plan.json").write_text(json.dumps(plan))
         output = run(
             "-P",

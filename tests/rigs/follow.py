@@ -297,16 +297,7 @@ def main() -> None:
     plan = json.loads(Path(sys.argv[1]).read_text())
     sys.meta_path[sys.meta_path.index(PathFinder)] = InstalledPackages
     extras = Extras()
-    for module in (
-        "alembic.command",
-        "flask.cli",
-        "flask_frontdesk",
-        "flask_frontdesk.blueprints",
-        "flask_migrate",
-        "flask_sqlalchemy",
-        "click.testing",
-        "werkzeug.serving",
-    ):
+    for module in (*plan["modules"], "click.testing", "werkzeug.serving"):
         importlib.import_module(module)
     base = plan["base"]
     results = {"": in_fork(plan, base, extras)}
