@@ -48,7 +48,9 @@ def _caption(found: re.Match[str]) -> str:
     file = found["file"].replace("first_run.py", "pinboard/__init__.py")
     if found["region"] or found["language"] not in ("python", "js", "ts", "nginx"):
         return f"```{found['language']}\n"
-    return f"```{{code-block}} {found['language']}\n:caption: {file}\n\n"
+    # A caption is Markdown, in which underscores make `__init__` bold.
+    caption = file.replace("_", r"\_")
+    return f"```{{code-block}} {found['language']}\n:caption: {caption}\n\n"
 
 
 def write_all(app: Any, error: Exception | None) -> None:
