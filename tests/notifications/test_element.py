@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from app import __version__
 from app.notifications.element import SCRIPT
@@ -68,6 +68,14 @@ def states(shop: Shop, person: Person) -> dict[str, bool]:
     """Return whether each item is read, by title."""
     items = person.api().get("/notifications").json
     return {item["title"]: item["is_read"] for item in items}
+
+
+def wait_for_titles(page: Page, shop: Shop, person: Person, titles: set[str]) -> None:
+    for _ in range(100):
+        if set(states(shop, person)) == titles:
+            break
+        page.wait_for_timeout(20)
+    assert set(states(shop, person)) == titles
 
 
 def test_script_is_small_and_cached_under_the_url_of_its_version(shop: Shop) -> None:
@@ -172,14 +180,10 @@ def test_deletion_can_be_undone_for_five_seconds(
     expect(part(page, "item")).to_have_count(2)
     # The focus goes to the item that takes the place.
     expect(page.get_by_role("button", name="Plum", exact=True)).to_be_focused()
-    assert set(states(shop, ada)) == {"Plum", "Apple"}
+    wait_for_titles(page, shop, ada, {"Plum", "Apple"})
     page.get_by_role("button", name="Delete: Apple").click()
     page.goto(f"{shop.base}/orders/1")
-    for _ in range(100):
-        if set(states(shop, ada)) == {"Plum"}:
-            break
-        page.wait_for_timeout(20)
-    assert set(states(shop, ada)) == {"Plum"}
+    wait_for_titles(page, shop, ada, {"Plum"})
 
 
 def test_deletion_that_fails_brings_the_notification_back(
@@ -409,6 +413,82 @@ def test_token_is_used_instead_of_the_cookie(
     page.get_by_role("button", name="Mark all as read").click()
     page.wait_for_function("events.length")
     expect(part(page, "item")).to_have_count(0)
+
+
+def test_page_of_another_site_uses_the_api_with_a_token(
+    browser: Browser, shop: Shop, ada: Person
+) -> None:
+    shop.notify(ada, "Order")
+    with browser_context(browser) as context:
+        page = context.new_page()
+        # The property is set before the script is loaded.
+        page.add_init_script(
+            f"""document.addEventListener("readystatechange", () => {{
+              document.querySelector("frontdesk-inbox").getToken ??= async () => "{ada.token()}";
+            }}, {{ once: true }});"""
+        )
+        page.goto(f"{shop.other_base}/elsewhere")
+        expect(part(page, "badge")).to_have_text("1")
+        bell(page).click()
+        page.get_by_role("button", name="Delete: Order").click()
+        page.goto(f"{shop.base}/")
+        wait_for_titles(page, shop, ada, set())
+
+
+def test_texts_of_a_notification_are_neither_markup_nor_a_script(
+    shop: Shop, ada: Person, context: BrowserContext
+) -> None:
+    shop.notify(ada, "<b onclick=alert(1)>Sale</b>", "<img src=x onerror=alert(1)>")
+    page = context.new_page()
+
+    def add_link(route: Route) -> None:
+        response = route.fetch()
+        [item] = response.json()
+        item["links"]["open"] = "javascript:alert(1)"
+        route.fulfill(response=response, json=[item])
+
+    # The API rejects such a link.
+    page.route("**/notifications/?limit=*", add_link)
+    page.goto(shop.base)
+    bell(page).click()
+    expect(part(page, "link")).to_have_text("<b onclick=alert(1)>Sale</b>")
+    expect(part(page, "text")).to_have_text("<img src=x onerror=alert(1)>")
+    assert part(page, "link").evaluate("(it) => it.localName") == "button"
+    assert part(page, "item").locator("img, b, a").count() == 0
+
+
+def test_times_and_numbers_have_the_language_of_the_page(
+    shop: Shop, ada: Person, context: BrowserContext
+) -> None:
+    shop.notify(ada, "Order")
+    page = context.new_page()
+    page.clock.install()
+    page.goto(f"{shop.base}/?page-lang=de-AT")
+    expect(bell(page)).to_have_accessible_name("1 neue Benachrichtigung")
+    bell(page).click()
+    expect(part(page, "time")).to_have_text("jetzt")
+    for minutes, text in ((3, "vor 3 Minuten"), (120, "vor 2 Stunden"), (24 * 60, "gestern")):
+        page.clock.fast_forward(minutes * 60_000)
+        page.clock.run_for(31_000)
+        expect(part(page, "time")).to_have_text(text)
+    page.evaluate("document.querySelector('frontdesk-inbox').lang = 'es'")
+    expect(part(page, "time")).to_have_text("ayer")
+    # The texts of an unknown language are English, and so are its times.
+    page.evaluate("document.querySelector('frontdesk-inbox').lang = 'nl'")
+    expect(part(page, "time")).to_have_text("yesterday")
+
+
+def test_every_language_has_all_texts() -> None:
+    languages = re.findall(
+        r"^  (\w\w): \{(.*?)^  \},", SCRIPT.read_text(), re.DOTALL | re.MULTILINE
+    )
+    keys = {name: set(re.findall(r"(\w+): [\"{]", text)) for name, text in languages}
+    assert keys.keys() == {"en", "de", "fr", "es", "ar"}
+    assert len(keys["en"]) > 15
+    plurals = {"one", "two", "few", "many", "other"}
+    assert {name: found - plurals for name, found in keys.items()} == dict.fromkeys(
+        keys, keys["en"] - plurals
+    )
 
 
 def test_two_elements_of_a_page_show_the_same(

@@ -20,6 +20,7 @@ from app.auth.settings import AuthSettings
 from app.core.config.settings import CoreSettings
 from app.testing.people import Person, make_person
 
+from .backends import free_port
 from .cookie_browsers import NAME, CookieBrowser
 from .hosts import HostSettings, plain_app
 from .web_sites import serve_site
@@ -58,15 +59,12 @@ for (const kind of ["open", "unauthorized"]) inbox.addEventListener(kind, (event
 """
 
 
-class ShopSettings(HostSettings):
-    CORE = CoreSettings(PROJECT_NAME="Shop", LOG_LEVEL="ERROR", CLIENT_HOST="https://shop.example")
-    AUTH = AuthSettings(BCRYPT_ROUNDS=4, COOKIE_SESSIONS="on")
-
-
 @dataclass
 class Shop:
     app: Flask
     base: str = ""
+    # The same server under the name of another site.
+    other_base: str = ""
     # The requests of inboxes: method, path below the inbox, and status.
     requests: list[tuple[str, str, int]] = field(default_factory=list)
     # While it is set, the inbox responds with this status and these headers.
@@ -102,9 +100,17 @@ class Shop:
         )
 
 
-def _make_app(folder: Path) -> Shop:
+def _make_app(folder: Path, port: int) -> Shop:
     host, db = plain_app(f"sqlite:///{folder / 'shop.db'}")
-    Frontdesk().init_app(host, db, settings=ShopSettings(), account_model=Account)
+    settings = HostSettings()
+    settings.CORE = CoreSettings(
+        LOG_LEVEL="ERROR",
+        CLIENT_HOST="https://shop.example",
+        # Another site, whose pages may call the API with a token.
+        CORS_ORIGINS=[f"http://127.0.0.1:{port}"],
+    )
+    settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, COOKIE_SESSIONS="on")
+    Frontdesk().init_app(host, db, settings=settings, account_model=Account)
     host.register_blueprint(blueprints.auth, url_prefix="/api/v1")
     host.register_blueprint(blueprints.sessions, url_prefix="/api/v1")
     shop = Shop(host)
@@ -133,6 +139,12 @@ def _make_app(folder: Path) -> Shop:
         text = render_template_string(_PAGE, lang=lang, attributes=attributes)
         return Response(text, headers={"Content-Security-Policy": POLICY})
 
+    @host.get("/elsewhere")
+    def page_of_another_site() -> str:
+        """A page without a policy, whose inbox is on the first site."""
+        script = shop.base + render_template_string("{{ frontdesk_inbox_url() }}")
+        return f'<script type="module" src="{script}"></script><frontdesk-inbox></frontdesk-inbox>'
+
     for name, text, kind in (("shop.css", _STYLES, "css"), ("shop.js", _SCRIPT, "javascript")):
         response = Response(text, mimetype=f"text/{kind}")
         host.add_url_rule(f"/{name}", name, lambda response=response: response)
@@ -143,9 +155,11 @@ def _make_app(folder: Path) -> Shop:
 
 @contextmanager
 def serve_shop(folder: Path) -> Iterator[Shop]:
-    shop = _make_app(folder)
-    with serve_site(shop.app) as port:
+    port = free_port()
+    shop = _make_app(folder, port)
+    with serve_site(shop.app, port=port):
         shop.base = f"http://localhost:{port}"
+        shop.other_base = f"http://127.0.0.1:{port}"
         yield shop
 
 
