@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from flask import Flask
-from jsonschema import Draft202012Validator, FormatChecker
 from marshmallow import Schema, class_registry
-from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from app.broadcasts.schemas import DRAFT
 from app.core.web.operation import find_operation
@@ -16,6 +14,10 @@ from app.testing.client import Api
 
 from ..conftest import MakeApp
 from ..rigs.cases import for_each
+
+if TYPE_CHECKING:
+    # Imported when a test needs it, because it compiles grammars for more than a second.
+    from jsonschema import Draft202012Validator
 
 Described = tuple[str, dict[str, Any]]
 
@@ -79,6 +81,8 @@ def every_dict(part: Any) -> Iterator[dict[str, Any]]:
 
 def validator(schema: dict[str, Any], document: dict[str, Any]) -> Draft202012Validator:
     """Return a validator that resolves the schema's references in the document."""
+    from jsonschema import Draft202012Validator, FormatChecker
+
     whole = {**schema, "components": document["components"]}
     return Draft202012Validator(whole, format_checker=FormatChecker())
 
@@ -90,6 +94,8 @@ def schema_named(name: str) -> type[Schema]:
 
 
 def test_document_is_valid_openapi_3_1(document: dict[str, Any]) -> None:
+    from openapi_spec_validator import OpenAPIV31SpecValidator
+
     assert document["openapi"] == "3.1.0"
     assert [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
 

@@ -16,7 +16,6 @@ from uuid import UUID, uuid4
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from jsonschema import Draft202012Validator
 from marshmallow import Schema, fields, validate
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
@@ -213,6 +212,9 @@ def test_every_field_and_validator_of_marshmallow_is_tested() -> None:
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_document_shows_the_values_of_a_field_as_the_api_takes_them(name: str) -> None:
+    # Imported here, because it compiles grammars for more than a second.
+    from jsonschema import Draft202012Validator
+
     case = FIELDS[name]
     options = {"metadata": {"example": case.value}, "load_default": case.value}
     client = host_taking(value=schema_with(case.field(**options))).test_client()
