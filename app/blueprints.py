@@ -12,7 +12,7 @@ _HOMES = {
     "administration": "administration.routes",
     "admin_notifications": "broadcasts.routes",
     "auth": "auth.routes",
-    "banners": "banners.routes",
+    "banners": "banners.blueprint",
     "console": "console.blueprint",
     "deletion": "deletion.routes",
     "docs": "core.web.docs",

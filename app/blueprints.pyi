@@ -5,7 +5,7 @@ from .auth.mfa.routes import blueprint as mfa
 from .auth.passkeys.routes import blueprint as passkeys
 from .auth.routes import blueprint as auth
 from .auth.sessions.routes import blueprint as sessions
-from .banners.routes import blueprint as banners
+from .banners.blueprint import blueprint as banners
 from .broadcasts.routes import blueprint as admin_notifications
 from .console.blueprint import blueprint as console
 from .core.web.docs import blueprint as docs

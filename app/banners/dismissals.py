@@ -1,13 +1,11 @@
 """The dismissals of accounts in data exports, at the reclaim of an account, and in retention."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
 from ..accounts.models import AccountLike
-from ..core.clock import Clock
 from ..core.data_export import DataSubject, ExportReader
 from ..core.db.pruning import delete_in_batches, delete_rows
 from ..core.db.transaction import AnySession
@@ -34,20 +32,13 @@ def remove_dismissals(session: AnySession, account: AccountLike, since: datetime
     delete_rows(session, BannerDismissal, *conditions)
 
 
-@dataclass(eq=False)
-class BannerRetention:
-    session: AnySession
-    clock: Clock
-    keep_days: int | None
-
-    def prune(self) -> int:
-        """Delete the dismissals of banners that have ended, and the banners that ended more than
-        the configured number of days ago; return how many banners were deleted."""
-        now = self.clock.now()
-        ended = select(Banner.id).where(Banner.ends_at <= now)
-        is_of_ended = BannerDismissal.banner_id.in_(ended)
-        delete_in_batches(self.session, BannerDismissal, is_of_ended, batch=BATCH_ROWS)
-        if self.keep_days is None:
-            return 0
-        is_old = Banner.ends_at < now - timedelta(days=self.keep_days)
-        return delete_in_batches(self.session, Banner, is_old, batch=BATCH_ROWS)
+def prune_banners(session: AnySession, now: datetime, keep_days: int | None) -> int:
+    """Delete the dismissals of banners that have ended, and the banners that ended more than this
+    number of days ago; return how many banners were deleted."""
+    ended = select(Banner.id).where(Banner.ends_at <= now)
+    is_of_ended = BannerDismissal.banner_id.in_(ended)
+    delete_in_batches(session, BannerDismissal, is_of_ended, batch=BATCH_ROWS)
+    if keep_days is None:
+        return 0
+    is_old = Banner.ends_at < now - timedelta(days=keep_days)
+    return delete_in_batches(session, Banner, is_old, batch=BATCH_ROWS)

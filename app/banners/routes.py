@@ -1,10 +1,9 @@
-"""Routes of banners: for everyone who sees them, and for the admins who create them."""
+"""The views of banners: for everyone who sees them, and for the admins who create them."""
 
 from collections.abc import Sequence
 
 from flask import Response, after_this_request
 
-from ..accounts.service import Accounts
 from ..auth.caller import caller, find_caller
 from ..auth.decorators import (
     account_optional,
@@ -15,28 +14,21 @@ from ..auth.decorators import (
 from ..core.context import service
 from ..core.errors import QuotaReached
 from ..core.types import JsonObject
-from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
 from ..core.web.request_data import takes
 from ..core.web.responses import answers, polled
 from . import schemas
-from .assembly import assemble
 from .errors import BannerNotDismissible, BannerNotFound
 from .models import Banner
 from .schemas import BannerCreate, BannerRead, BannerUpdate, ManagedBannerRead
 from .service import Banners
-
-blueprint = Blueprint(
-    "banners", __name__, needs=Accounts, assemble=assemble, about="Banners above every page"
-)
 
 
 def admins_only(view: View) -> View:
     return active_account_required(roles_required("admin", "root")(view))
 
 
-@blueprint.get("/banners")
 @account_optional
 @example(answer=[schemas.SHOWN])
 @polled
@@ -57,7 +49,6 @@ def _vary_by_caller(response: Response) -> Response:
     return response
 
 
-@blueprint.post("/banners/<row_id:banner_id>/dismiss")
 @account_required
 @example(answer=schemas.DISMISSED)
 @raises(BannerNotFound, BannerNotDismissible)
@@ -68,7 +59,6 @@ def dismiss_banner(banner_id: int) -> dict[str, str]:
     return {"message": "Banner dismissed"}
 
 
-@blueprint.get("/admin/banners")
 @admins_only
 @example(answer=[schemas.MANAGED])
 @takes(query=Page)
@@ -78,7 +68,6 @@ def list_managed_banners(query: Page.Input) -> Sequence[Banner]:
     return service(Banners).page(**query)
 
 
-@blueprint.post("/admin/banners")
 @admins_only
 @example(json=schemas.MAINTENANCE, answer=schemas.MANAGED)
 @raises(QuotaReached)
@@ -92,7 +81,6 @@ def create_banner(json: BannerCreate.Input) -> Banner:
     return service(Banners).create(json)
 
 
-@blueprint.get("/admin/banners/<row_id:banner_id>")
 @admins_only
 @example(answer=schemas.MANAGED)
 @raises(BannerNotFound)
@@ -102,7 +90,6 @@ def get_managed_banner(banner_id: int) -> Banner:
     return service(Banners).get(banner_id)
 
 
-@blueprint.patch("/admin/banners/<row_id:banner_id>")
 @admins_only
 @example(json=schemas.LONGER, answer=schemas.LATER_END)
 @raises(BannerNotFound, QuotaReached)
@@ -116,7 +103,6 @@ def update_banner(banner_id: int, json: BannerUpdate.Input) -> Banner:
     return service(Banners).change(banner_id, json)
 
 
-@blueprint.delete("/admin/banners/<row_id:banner_id>")
 @admins_only
 @example(answer=schemas.MANAGED)
 @raises(BannerNotFound)

@@ -1,8 +1,6 @@
 """The console's blueprint: its services, routes, error pages, headers, and emailed links."""
 
 import gzip
-from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 from flask import Response, request, url_for
@@ -14,7 +12,8 @@ from ..core.context import EXTENSION, Context, WhenServing, service
 from ..core.errors import Problem, SetupError
 from ..core.types import SignalOptions
 from ..core.web.blueprint import Blueprint
-from ..core.web.operation import SAFE_METHODS, Operation, View, operation
+from ..core.web.lazy_views import LazyView
+from ..core.web.operation import SAFE_METHODS
 from ..core.web.pages import StartPage, protect_page
 from ..extension.console_pages import HostConsole, PageRenderer
 from .resources import ConsoleResources
@@ -33,25 +32,9 @@ MAX_FORM_PARTS = 2_000
 MIN_COMPRESSED_SIZE = 1000
 
 
-class LazyView:
-    """A view that its first request imports, because most processes serve few of the pages."""
-
-    def __init__(self, reference: str) -> None:
-        """`reference`: a module of this package and a function, such as `owner.inbox.dashboard`."""
-        self.module, _, self.__name__ = reference.rpartition(".")
-
-    def __call__(self, *args: object, **values: object) -> Any:
-        return self.view(*args, **values)
-
-    @cached_property
-    def view(self) -> View:
-        found: View = getattr(import_module(f".{self.module}", __package__), self.__name__)
-        return found
-
-    @property
-    def _frontdesk_operation(self) -> Operation:
-        """The operation of the view, for tests and for documentation."""
-        return operation(self.view)
+def lazy_view(reference: str) -> LazyView:
+    """Return the view of a module of this package, such as `owner.inbox.dashboard`."""
+    return LazyView(reference, __package__)
 
 
 class Console(Blueprint):
@@ -99,14 +82,14 @@ blueprint = Console(
     "console", __name__, assemble=assemble, about="Pages in a browser", has_pages=True
 )
 for method, rule, reference in ROUTES:
-    blueprint.add_url_rule(rule, view_func=LazyView(reference), methods=[method])
+    blueprint.add_url_rule(rule, view_func=lazy_view(reference), methods=[method])
 for kind, name in (
     (Problem, "handle_problem"),
     (HTTPException, "show_http_exception"),
     (InternalServerError, "handle_exception"),
     (Exception, "handle_exception"),
 ):
-    blueprint.register_error_handler(kind, LazyView(f"errors.{name}"))
+    blueprint.register_error_handler(kind, lazy_view(f"errors.{name}"))
 
 
 @blueprint.before_request
@@ -203,7 +186,7 @@ def add_email_paths(app: App, context: Context, name: str, options: SignalOption
     """
     auth, prefix = context.settings.of(AuthSettings), _prefix(options)
     for setting, (own, reference) in _EMAIL_PAGES.items():
-        path, view = getattr(auth, setting), LazyView(reference)
+        path, view = getattr(auth, setting), lazy_view(reference)
         endpoint = f"{options.get('name', name)}.{view.__name__}_elsewhere"
         # The path of links with and without `CORE__CLIENT_HOST`.
         for address in dict.fromkeys((path, f"{prefix}{path}")):

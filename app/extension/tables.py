@@ -31,6 +31,8 @@ MODELS = {
     "workspaces.invitations.models": ("invitations",),
     "workspaces.models": ("workspace_members", "workspaces"),
 }
+# Tables that only some applications have, and whose models no start imports.
+_MODELS_OF_FEATURES = ("banners.models",)
 TABLES = frozenset(f"frontdesk_{name}" for names in MODELS.values() for name in names)
 # Those whose rows are work for the worker that sends messages.
 WORK_TABLES = (
@@ -42,7 +44,7 @@ WORK_TABLES = (
 
 
 def import_models() -> None:
-    for module in MODELS:
+    for module in (*MODELS, *_MODELS_OF_FEATURES):
         import_module(f"..{module}", __package__)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import app
 from app import blueprints, testing
-from app.console.blueprint import LazyView
+from app.console.blueprint import lazy_view
 from app.console.routes import ROUTES
 
 from ..rigs.cases import for_each
@@ -16,7 +16,7 @@ from ..rigs.cases import for_each
 
 @for_each("reference", [reference for _, _, reference in ROUTES])
 def test_console_route_has_a_view(reference: str) -> None:
-    assert LazyView(reference).view.__name__ == reference.rpartition(".")[2]
+    assert lazy_view(reference).view.__name__ == reference.rpartition(".")[2]
 
 
 @pytest.mark.parametrize("module", [app, blueprints, testing], ids=lambda each: each.__name__)

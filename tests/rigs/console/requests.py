@@ -19,6 +19,7 @@ from werkzeug.test import TestResponse
 
 from app.console import api_calls
 from app.core.context import current_frontdesk
+from app.core.web.lazy_views import loaded
 from app.core.web.operation import View, operation
 
 from ..cookie_browsers import HOST, NAME, SAME_ORIGIN
@@ -87,7 +88,8 @@ def path_of(world: World, route: Route) -> str:
 
 def api_rule(app: Flask, view: View) -> Rule:
     """Return the API's route of this view, with the fewest variables if mounted repeatedly."""
-    found = [rule for rule in app.url_map.iter_rules() if app.view_functions[rule.endpoint] is view]
+    views = app.view_functions
+    found = [rule for rule in app.url_map.iter_rules() if loaded(views[rule.endpoint]) is view]
     assert found, f"no route of the API has the view {view.__name__}"
     return min(found, key=lambda rule: len(rule.arguments))
 

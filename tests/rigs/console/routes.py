@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flask import Flask
 from werkzeug.routing import Rule
 
-from app.console.blueprint import LazyView
+from app.console.blueprint import lazy_view
 from app.console.routes import FORM, PAGE, ROUTES
 from app.core.web.operation import Operation, View, find_operation
 
@@ -31,7 +31,7 @@ class Route(NamedTuple):
 
     @property
     def record(self) -> Operation:
-        found = find_operation(LazyView(self.reference).view)
+        found = find_operation(lazy_view(self.reference).view)
         assert found is not None, f"{self.reference} has no authorization decorator"
         return found
 
@@ -42,7 +42,7 @@ class Route(NamedTuple):
     @property
     def undecorated(self) -> View:
         """Return the form without `console_form`."""
-        found: View = LazyView(self.reference).view.__wrapped__  # type: ignore[attr-defined]
+        found: View = lazy_view(self.reference).view.__wrapped__  # type: ignore[attr-defined]
         return found
 
     @property

@@ -8,6 +8,7 @@ from werkzeug.routing import Rule
 
 from ...types import JsonObject
 from ..blueprint import Blueprint
+from ..lazy_views import loaded
 from ..operation import Operation, find_operation
 from .examples import Components, completed, task_examples
 from .json_schemas import Plugin, component_name
@@ -55,7 +56,7 @@ def make_document(app: Flask, title: str, version: str, server: str) -> JsonObje
         tags[mount] = tag, _about(app, mount)
         served = [(method, rule) for method in _methods(rule)]
         for method, found in [*served, *_further_methods(app, rule)]:
-            view = app.view_functions[found.endpoint]
+            view = loaded(app.view_functions[found.endpoint])
             described = find_operation(view) or Operation()
             ending = "" if found is rule else rule.rule.rpartition("/")[2]
             name = names.of(found.endpoint, method, _methods(found), ending)
