@@ -29,8 +29,8 @@ def browser(app: Flask, ada: Person) -> FlaskClient:
     """A client after Ada has signed in with the form."""
     browser = app.test_client()
     form = {"email": ada.email, "password": ada.password}
-    answer = browser.post("/login", data=form, headers=OWN, **AT)
-    assert answer.location == "/"
+    response = browser.post("/login", data=form, headers=OWN, **AT)
+    assert response.location == "/"
     return browser
 
 
@@ -42,9 +42,9 @@ def test_the_form_signs_in_and_out(browser: FlaskClient, ada: Person) -> None:
 
 def test_wrong_password_is_shown_on_the_page(app: Flask, ada: Person) -> None:
     form = {"email": ada.email, "password": ada.password + "?"}
-    answer = app.test_client().post("/login", data=form, headers=OWN, **AT)
-    assert "Incorrect email or password" in answer.text
-    assert "Set-Cookie" not in answer.headers
+    response = app.test_client().post("/login", data=form, headers=OWN, **AT)
+    assert "Incorrect email or password" in response.text
+    assert "Set-Cookie" not in response.headers
 
 
 def test_forms_and_htmx_add_notes(browser: FlaskClient) -> None:

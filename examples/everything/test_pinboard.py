@@ -53,10 +53,10 @@ def test_claims(frontdesk: Kit, ada: Person) -> None:
 
 
 def test_payload_and_schemas(frontdesk: Kit, ada: Person) -> None:
-    answer = log_in(frontdesk, ada)
-    assert answer["greeting"] == "Welcome back, Ada"
-    assert set(answer["account"]) == {"email", "handle", "name"}
-    assert ada.api().get("/api/account").json == answer["account"]
+    response = log_in(frontdesk, ada)
+    assert response["greeting"] == "Welcome back, Ada"
+    assert set(response["account"]) == {"email", "handle", "name"}
+    assert ada.api().get("/api/account").json == response["account"]
 
 
 def test_active_statuses(frontdesk: Kit) -> None:
@@ -129,9 +129,9 @@ def test_registration_with_email_verification(frontdesk: Kit) -> None:
     token = link.partition("/verify?token=")[2].split()[0]
     api.post("/email-verification", json={"token": token})
     person = Person(frontdesk.app, 1, "new@example.com", NEW_PASSWORD)
-    answer = log_in(frontdesk, person)
-    assert answer["account"]["name"] == "New"
-    assert answer["account"]["handle"].startswith("user-")
+    response = log_in(frontdesk, person)
+    assert response["account"]["name"] == "New"
+    assert response["account"]["handle"].startswith("user-")
     activities = person.api().get("/activities").json
     assert activities[:2] == ["signed up", "verified the email address"]
 
@@ -183,8 +183,8 @@ def test_receivers_and_channels(frontdesk: Kit, ada: Person) -> None:
 
 def test_workspace_resolver(frontdesk: Kit, ada: Person) -> None:
     frontdesk.workspace("design", owner=ada, name="Design")
-    answer = frontdesk.api().get("/teams/design/welcome").json
-    assert answer == {"welcome": "The notes of Design"}
+    response = frontdesk.api().get("/teams/design/welcome").json
+    assert response == {"welcome": "The notes of Design"}
     frontdesk.api().get("/teams/nowhere/welcome", 404)
 
 
@@ -193,10 +193,10 @@ def test_invitations(frontdesk: Kit, ada: Person) -> None:
     eve = frontdesk.account("eve", status="trial").api()
     path = "/api/teams/design/invitations"
     ada.api().post(path, 403, json={"email": "bob@blocked.example"})
-    for answer in ("decline", "accept"):
+    for action in ("decline", "accept"):
         ada.api().post(path, 201, json={"email": "eve@example.com"})
         [invitation] = eve.get("/api/invitations").json
-        eve.post(f"/api/invitations/{invitation['id']}/{answer}")
+        eve.post(f"/api/invitations/{invitation['id']}/{action}")
     activities = ada.api().get("/activities").json
     assert {"eve@example.com accepted", "eve@example.com declined"} <= set(activities)
 
@@ -211,10 +211,10 @@ def test_profile(ada: Person) -> None:
 
 
 def test_exporter(frontdesk: Kit, ada: Person) -> None:
-    asked = ada.api().post("/api/account/exports", 202, json={}).json
+    requested = ada.api().post("/api/account/exports", 202, json={}).json
     frontdesk.deliver()
-    answer = ada.api().get(f"/api/account/exports/{asked['id']}/file")
-    archive = ZipFile(BytesIO(answer.response.get_data()))
+    download = ada.api().get(f"/api/account/exports/{requested['id']}/file")
+    archive = ZipFile(BytesIO(download.response.get_data()))
     assert json.loads(archive.read("pinboard/account.json"))["name"] == "Ada"
     assert "pinboard/activities.txt" in archive.namelist()
 

@@ -33,33 +33,33 @@ def sign_in(app: Flask, ada: Person, password: str | None = None) -> tuple[Flask
     return browser, browser.post("/login", data=form)
 
 
-def test_a_person_comes_in_by_the_applications_own_page(app: Flask, ada: Person) -> None:
-    browser, answer = sign_in(app, ada)
-    assert answer.location == "/"
+def test_user_signs_in_on_the_applications_page(app: Flask, ada: Person) -> None:
+    browser, response = sign_in(app, ada)
+    assert response.location == "/"
     assert browser.get("/").json == {"hello": ada.email}
     assert app.test_client().get("/").status_code == 401
 
 
-def test_a_program_comes_in_by_a_token(app: Flask, ada: Person) -> None:
+def test_client_signs_in_with_a_token(app: Flask, ada: Person) -> None:
     assert ada.api().get("/").json == {"hello": ada.email}
     bad = {"Authorization": "Bearer a.b.c"}
     assert app.test_client().get("/", headers=bad).status_code == 401
 
 
-def test_a_wrong_password_is_told_on_the_page_and_counted(app: Flask, ada: Person) -> None:
+def test_wrong_password_is_shown_on_the_page_and_counted(app: Flask, ada: Person) -> None:
     for _ in range(5):
         assert "Incorrect email or password" in sign_in(app, ada, "wrong")[1].text
     assert "Too many attempts" in sign_in(app, ada)[1].text
 
 
-def test_who_is_suspended_is_out_at_once(app: Flask, ada: Person) -> None:
+def test_suspension_ends_the_session(app: Flask, ada: Person) -> None:
     browser, _ = sign_in(app, ada)
     ada.change(status="suspended")
     assert browser.get("/").status_code == 401
     assert "Inactive account" in sign_in(app, ada)[1].text
 
 
-def test_a_new_password_ends_the_cookies_from_before(app: Flask, ada: Person) -> None:
+def test_new_password_ends_earlier_cookies(app: Flask, ada: Person) -> None:
     browser, _ = sign_in(app, ada)
     ada.change(password=token_urlsafe())
     assert browser.get("/").status_code == 401
@@ -76,16 +76,14 @@ def test_a_sign_out_ends_tokens_and_cookies_until_the_next_sign_in(app: Flask, a
     assert sign_in(app, ada)[0].get("/").json == {"hello": ada.email}
 
 
-def test_a_form_without_its_csrf_token_is_refused_and_our_routes_need_none(
-    app: Flask, ada: Person
-) -> None:
+def test_form_needs_a_csrf_token_and_api_routes_do_not(app: Flask, ada: Person) -> None:
     form = {"email": ada.email, "password": ada.password}
     assert app.test_client().post("/login", data=form).status_code == 400
     login = {"username": ada.email, "password": ada.password}
     assert app.test_client().post("/api/login", data=login).status_code == 200
 
 
-def test_leaving_ends_this_browser_and_leaving_everywhere_all(app: Flask, ada: Person) -> None:
+def test_logout_ends_this_session_and_logout_everywhere_all(app: Flask, ada: Person) -> None:
     one, other = sign_in(app, ada)[0], sign_in(app, ada)[0]
     send(one, "/logout")
     assert (one.get("/").status_code, other.get("/").status_code) == (401, 200)

@@ -82,8 +82,8 @@ def secret(browser: FlaskClient, frontdesk: Kit) -> str:
 
 
 def test_a_wrong_password_is_shown_on_the_page(app: Flask, ada: Person) -> None:
-    answer = send(app.test_client(), "/sign-in", email=ada.email, password=ada.password + "?")
-    assert "Incorrect email or password" in answer.text
+    response = send(app.test_client(), "/sign-in", email=ada.email, password=ada.password + "?")
+    assert "Incorrect email or password" in response.text
 
 
 def test_the_second_step_asks_for_a_code(
@@ -136,12 +136,12 @@ def test_an_expired_second_step_begins_again(
     assert send(app.test_client(), "/sign-in/code", otp="123456").location == "/sign-in"
 
 
-def test_a_form_without_any_code_is_refused(app: Flask, ada: Person, secret: str) -> None:
+def test_form_without_a_code_is_rejected(app: Flask, ada: Person, secret: str) -> None:
     other = app.test_client()
     enter(other, ada)
-    refused = send(other, "/sign-in/code")
-    assert refused.status_code == 200
-    assert 'role="alert"' in refused.text
+    response = send(other, "/sign-in/code")
+    assert response.status_code == 200
+    assert 'role="alert"' in response.text
 
 
 def test_deleting_notes_asks_for_the_password_after_a_while(
@@ -149,8 +149,8 @@ def test_deleting_notes_asks_for_the_password_after_a_while(
 ) -> None:
     assert "<button>Delete</button>" in browser.get("/delete-notes", **AT).text
     frontdesk.clock.step(seconds=600)
-    asked = browser.get("/delete-notes", **AT)
-    assert asked.location == "/confirm"
+    response = browser.get("/delete-notes", **AT)
+    assert response.location == "/confirm"
     assert "Incorrect email" in send(browser, "/confirm", password=ada.password + "?").text
     assert "<button>Delete</button>" in follow(
         browser, send(browser, "/confirm", password=ada.password)

@@ -23,8 +23,8 @@ def host(name: str) -> dict[str, str]:
 
 def test_subdomain_selects_the_workspace(frontdesk: Kit, ada: Person) -> None:
     frontdesk.workspace("team", owner=ada)
-    answer = ada.api().get("/api/dashboard", headers=host("team.example.com"))
-    assert answer.json == {"workspace": "team", "role": "owner"}
+    response = ada.api().get("/api/dashboard", headers=host("team.example.com"))
+    assert response.json == {"workspace": "team", "role": "owner"}
 
 
 def test_members_of_other_workspaces_are_rejected(frontdesk: Kit, ada: Person) -> None:
