@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import orjson
 from sqlalchemy import (
-    ColumnElement,
     ColumnExpressionArgument,
     Select,
     SQLColumnExpression,
@@ -17,6 +17,7 @@ from sqlalchemy import (
     func,
     not_,
     select,
+    type_coerce,
     update,
 )
 from sqlalchemy.engine import Dialect
@@ -52,10 +53,6 @@ _BOUNDS: Mapping[str, Conditions] = {
 }
 
 
-def _from_json(text: str | None) -> Any:
-    return None if text is None else orjson.loads(text)
-
-
 _OWN_WORKSPACE = (
     select(Member.workspace_id)
     .join(Workspace, Workspace.id == Member.workspace_id)
@@ -66,10 +63,8 @@ _OWN_WORKSPACE = (
     )
     .scalar_subquery()
 )
-_SUBJECTS: Mapping[str, ColumnElement[bool]] = {
-    "workspace": Notification.workspace_id == _OWN_WORKSPACE,
-    "kind": Notification.kind == bindparam("kind"),
-}
+_ABOUT_WORKSPACE = Notification.workspace_id == _OWN_WORKSPACE
+_OF_KIND = Notification.kind == bindparam("kind")
 
 
 class JsonText(TypeDecorator[Any]):
@@ -79,7 +74,7 @@ class JsonText(TypeDecorator[Any]):
     cache_ok = True
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
-        return _from_json
+        return orjson.loads
 
 
 # The read schema decides which columns are shown.
@@ -88,8 +83,12 @@ _read_item = row_serializer(InboxItemRow)
 
 def _column(name: str) -> SQLColumnExpression[Any]:
     """Return the column of the item's row or of its notification."""
-    if name in ("channels", "data"):
-        return cast(getattr(Notification, name), JsonText).label(name)
+    if name == "channels":
+        return cast(Notification.channels, JsonText).label(name)
+    if name == "data":
+        # The text of NULL, so that orjson parses all rows.
+        text = func.coalesce(cast(Notification.data, Text), "null")
+        return type_coerce(text, JsonText()).label(name)
     found: SQLColumnExpression[Any] = getattr(
         InboxItem if hasattr(InboxItem, name) else Notification, name
     )
@@ -117,17 +116,9 @@ class Inbox:
     def __init__(self, session: AnySession, fields: PersonalFields) -> None:
         self.session = session
         self.fields = fields
-        self._built: dict[tuple[bool | None, str, tuple[str, ...]], Rows] = {}
-
-    # Queries are built when first used: building all of them takes a seventh of the time of
-    # `create_app`.
-    def _pages(self, is_read: bool | None, bound: str, about: tuple[str, ...]) -> Rows:
-        rows = self._built.get((is_read, bound, about))
-        if rows is None:
-            subjects = (_SUBJECTS[name] for name in about)
-            rows = Rows(_select_page(*_FILTERS[is_read], *_BOUNDS[bound], *subjects))
-            self._built[is_read, bound, about] = rows
-        return rows
+        # Queries are built when first used: building all of them takes a seventh of the time of
+        # `create_app`.
+        self._pages: dict[tuple[object, ...], Rows] = {}
 
     @cached_property
     def _item(self) -> Rows:
@@ -156,18 +147,25 @@ class Inbox:
         A page `before` an item far down costs the same as the first; one with an offset does not.
         """
         bound = "before" if before is not None else "after" if after is not None else ""
-        values = {"workspace": workspace, "kind": kind}
-        about = {name: value for name, value in values.items() if value is not None}
-        rows = self._pages(is_read, bound, tuple(about)).read(
+        filters = (is_read, bound, workspace is not None, kind is not None)
+        query = self._pages.get(filters) or self._build(*filters)
+        rows = query.read(
             self.session,
             receiver_id=receiver_id,
             limit=limit,
             offset=offset,
             before=before,
             after=after,
-            **about,
+            workspace=workspace,
+            kind=kind,
         )
         return self._items(receiver_id, rows)
+
+    def _build(self, is_read: bool | None, bound: str, *is_about: bool) -> Rows:
+        subjects = compress((_ABOUT_WORKSPACE, _OF_KIND), is_about)
+        query = Rows(_select_page(*_FILTERS[is_read], *_BOUNDS[bound], *subjects))
+        self._pages[is_read, bound, *is_about] = query
+        return query
 
     def _items(self, receiver_id: AccountKey, rows: Iterable[Any]) -> list[Item]:
         items = [_read_item(row) for row in rows]

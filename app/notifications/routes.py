@@ -44,16 +44,20 @@ by_notification = variables(notification_id="`notification_id` of the inbox item
 def add_links(items: list[Item]) -> list[Item]:
     # Written as JSON, since a page has hundreds and objects would cost a third more. A path is
     # percent-encoded, so it needs no other escaping.
-    inbox, link_url = _inbox_path(), find_context().settings.core.link_url
+    inbox = _inbox_path()
     for item in items:
         item_path = f'"{inbox}/{item["id"]}"'
         mark = f'"{inbox}/{item["notification_id"]}/mark"'
         url = item["url"]
-        opened = "null" if url is None else orjson.dumps(link_url(url)).decode()
+        opened = "null" if url is None else _opened_page(url)
         item["links"] = Fragment(
             f'{{"self":{item_path},"mark":{mark},"delete":{item_path},"open":{opened}}}'
         )
     return items
+
+
+def _opened_page(url: str) -> str:
+    return orjson.dumps(find_context().settings.core.link_url(url)).decode()
 
 
 def _inbox_path() -> str:
