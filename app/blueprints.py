@@ -29,6 +29,7 @@ _HOMES = {
     "registration": "registration.routes",
     "sessions": "auth.sessions.routes",
     "tasks": "tasks.routes",
+    "unsubscribe": "notifications.unsubscribe_routes",
     "workspaces": "workspaces.routes",
 }
 __all__ = sorted(_HOMES)

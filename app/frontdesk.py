@@ -74,6 +74,7 @@ _PREFIXES = {
     "invitations": "",
     "profiles": "/profiles",
     "notifications": "/notifications",
+    "unsubscribe": "",
     "admin_notifications": "/admin/notifications",
     "banners": "",
     "administration": "/admin/accounts",

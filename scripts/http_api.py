@@ -55,6 +55,7 @@ _TITLES = {
     "registration": "Sign-up and email verification",
     "sessions": "Sessions, refresh tokens and cookies",
     "tasks": "Tasks",
+    "unsubscribe": "One-click unsubscribe",
     "workspace profiles": "Profiles in a workspace",
     "workspaces": "Workspaces and members",
 }

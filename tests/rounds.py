@@ -38,6 +38,8 @@ WAITING = (
     "tests/server/test_socket.py",
     "tests/notifications/test_celery.py",
     "tests/notifications/test_killed.py",
+    "tests/notifications/test_killed_choices.py",
+    "tests/notifications/test_choice_races.py",
     "tests/notifications/test_restarts.py",
     "tests/audit/test_killed.py",
     "tests/server/test_proxies.py",
@@ -51,6 +53,7 @@ WAITING = (
     "tests/notifications/test_concurrency.py",
     "tests/core/test_circuit_breaker.py",
     "tests/delivery/test_transactional_email.py",
+    "tests/delivery/test_dkim.py",
     "tests/delivery/test_background.py",
 )
 # These put load on the machine or measure its speed under load: they run one by one.

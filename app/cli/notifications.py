@@ -113,7 +113,8 @@ def _print_status() -> None:
     counts, expansions = counts_by_channel(session), expansions_by_state(session)
     oldest = (oldest_pending(session), oldest_expansion(session))
     waits = [(now - since).total_seconds() for since in oldest if since]
-    waited = max(waits, default=0.0)
+    # An email that waits until its notification is read is due later than now.
+    waited = max([0.0, *waits])
     age = "No delivery is pending."
     if waits:
         age = f"The oldest pending delivery has waited for {waited:.0f} seconds."

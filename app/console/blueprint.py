@@ -16,7 +16,8 @@ from ..core.web.lazy_views import LazyView
 from ..core.web.operation import SAFE_METHODS
 from ..core.web.pages import StartPage, protect_page
 from ..extension.console_pages import HostConsole, PageRenderer
-from .resources import ConsoleResources
+from ..notifications.settings import NotificationsSettings
+from .resources import ELSEWHERE, ConsoleResources
 from .routes import ROUTES
 
 # Nothing inline and nothing from other sites. `blob:` is for a picture before its upload, frames
@@ -175,6 +176,8 @@ _EMAIL_PAGES = {
     "EMAIL_CHANGE_PATH": ("/confirm-email", "visitor.email_links.confirm_email_page"),
     "EMAIL_UNDO_PATH": ("/undo-email", "visitor.email_links.undo_email_page"),
     "ACCOUNT_RESTORE_PATH": ("/keep-account", "visitor.email_links.keep_account_page"),
+    "PREFERENCES_PATH": ("/account/notifications", "owner.preferences.preferences_page"),
+    "UNSUBSCRIBE_PATH": ("/unsubscribe", "visitor.unsubscribe.unsubscribe_page"),
 }
 _CALLBACK = "/sign-in/provider/callback"
 
@@ -184,10 +187,12 @@ def add_email_paths(app: App, context: Context, name: str, options: SignalOption
 
     In an application only paths below the console's own are added; the others belong to it.
     """
-    auth, prefix = context.settings.of(AuthSettings), _prefix(options)
+    prefix, settings = _prefix(options), context.settings
+    spaces = [settings.of(AuthSettings), settings.of(NotificationsSettings)]
     for setting, (own, reference) in _EMAIL_PAGES.items():
-        path, view = getattr(auth, setting), lazy_view(reference)
-        endpoint = f"{options.get('name', name)}.{view.__name__}_elsewhere"
+        [path] = [getattr(space, setting) for space in spaces if hasattr(space, setting)]
+        view = lazy_view(reference)
+        endpoint = f"{options.get('name', name)}.{view.__name__}{ELSEWHERE}"
         # The path of links with and without `CORE__CLIENT_HOST`.
         for address in dict.fromkeys((path, f"{prefix}{path}")):
             is_free = context.owns_application or address.startswith(f"{prefix}/")

@@ -67,6 +67,7 @@ _TEXTS = {
     "invalid_type.integer": _NUMBER,
     "invalid_type.number": _NUMBER,
     "linked_to_another": mark("This account is linked to another user at the identity provider."),
+    "mandatory_kind": mark("Required notifications cannot be turned off."),
     "member_inactive": mark("Your membership in this workspace is not active."),
     "no_account": _UNKNOWN_EMAIL,
     "not_a_member": mark("You are not a member of this workspace."),

@@ -76,6 +76,8 @@ _SKIP_REASONS = {
     "The account has no phone": mark("no phone number"),
     "The account has no email": mark("no email address"),
     "The account was deleted": mark("account deleted"),
+    "Opted out": mark("turned off"),
+    "Read before": mark("read before"),
 }
 
 

@@ -28,8 +28,10 @@ NEEDS = {
     "/register": {"registration"},
     "/dashboard": {"notifications"},
     "/banners": {"banners"},
+    "/unsubscribe": {"unsubscribe"},
     "/profile": {"profiles"},
     "/account/activity": {"events"},
+    "/account/notifications": {"notifications"},
     "/account/exports": {"exports"},
     "/account/delete": {"deletion"},
     "/invitation": {"invitations"},
@@ -46,6 +48,8 @@ NEEDS = {
     "/admin/broadcasts": {"admin_notifications"},
     "/admin/deliveries": {"admin_notifications"},
 }
+# The end of the endpoint of a page at another path, see `add_email_paths`.
+ELSEWHERE = "_elsewhere"
 # The first of these pages that exists is the page after a sign-in.
 HOMES = (".dashboard", ".profile_page", ".account_page")
 
@@ -66,7 +70,8 @@ def is_mounted(endpoint: str, mounted: Collection[str]) -> bool:
             application's own is always mounted.
         mounted: The names of the mounted blueprints.
     """
-    return all(name in mounted for name in _BY_NAME.get(endpoint.rpartition(".")[2], ()))
+    name = endpoint.rpartition(".")[2].removesuffix(ELSEWHERE)
+    return all(each in mounted for each in _BY_NAME.get(name, ()))
 
 
 @dataclass(eq=False)

@@ -10,6 +10,7 @@ from ..core.context import Context
 from ..core.data_export import DataExporter, DataSubject, ExportReader
 from ..core.extras import missing_extra
 from .channel import AccountAddressBook, Channels
+from .choices import RecipientChoices
 from .mail.base import Mailer
 from .mail.channel import EmailChannel
 from .mail.message_ids import MessageIds
@@ -40,8 +41,14 @@ def _worker(context: Context) -> Worker:
     # The work of features that nothing has used yet may be due as well.
     works = context.all_contributions(BackgroundWork)
     fields = context.get(FieldReader)  # type: ignore[type-abstract]
-    batches = Batches(context.engine, context.clock)
-    return Worker(batches, context.get(Channels), context.clock, works, fields)
+    batches, choices = Batches(context.engine, context.clock), _choices(context)
+    return Worker(batches, context.get(Channels), context.clock, works, fields, choices)
+
+
+def _choices(context: Context) -> RecipientChoices:
+    # The feature that has the choices may not be needed by anything else.
+    context.assemble_all()
+    return context.get(RecipientChoices)  # type: ignore[type-abstract]
 
 
 def _engine(context: Context) -> Engine:
@@ -58,7 +65,8 @@ def _received(context: Context) -> ReceivedDeliveries:
 def _outbox(context: Context) -> Outbox:
     engine = context.get(Engine)  # type: ignore[type-abstract]
     ids = context.tables.account_ids
-    return Outbox(context.session, context.get(Channels), engine, context.clock, ids)
+    choices = _choices(context)
+    return Outbox(context.session, context.get(Channels), engine, context.clock, choices, ids)
 
 
 def _export(
@@ -79,7 +87,8 @@ def _channels(context: Context) -> Channels:
     mailer = context.get(Mailer)  # type: ignore[type-abstract]
     templates = context.get(Templates)
     ids = MessageIds(context.engine, context.clock)
-    email = EmailChannel(mailer, templates, link, context.clock, accounts("email"), ids)
+    choices = _choices(context)
+    email = EmailChannel(mailer, templates, link, context.clock, accounts("email"), ids, choices)
     sms = SmsChannel(context.get(SmsGateway), accounts("phone"))
     return Channels([email, sms], context.hooks.named("channel"), accounts())
 

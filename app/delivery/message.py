@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from ..core.types import AccountKey, Values
 
+EMAIL = "email"
+
 
 @dataclass(frozen=True)
 class Email:
@@ -60,6 +62,8 @@ class NewMessage:
     kind: str | None = None
     # The sender's data for clients and templates.
     data: Values | None = field(default=None, repr=False)
+    # When emails are sent to recipients who have not read the subject. None: at once, and to all.
+    email_if_unread_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,5 +72,11 @@ class StoredMessage(NewMessage):
 
     id: int
     created_at: datetime
+    subject: Subject | None = None
     # The values of the recipient's personal fields, for a message that has them.
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def due_from(self, channel: str) -> datetime:
+        """Return when the deliveries of a channel became due for the first time."""
+        delayed = self.email_if_unread_at if channel == EMAIL else None
+        return delayed or self.created_at

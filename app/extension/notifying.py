@@ -37,6 +37,7 @@ class Notifying:
         data: JsonObject | None = None,
         workspace: Any = None,
         key: str | None = None,
+        email_if_unread: int | None = None,
     ) -> SendResult:
         """Send a notification from your code.
 
@@ -56,6 +57,7 @@ class Notifying:
             data: JSON object for clients and for the template of the email, of at most 4 KiB.
             workspace: The workspace that the notification is about, or its id.
             key: Key of the call: a call that is repeated within seven days sends nothing.
+            email_if_unread: Minutes after which those who have not read it get the email.
 
         Returns:
             The result, with the id of the stored notification.
@@ -64,7 +66,7 @@ class Notifying:
             Problem: The key belongs to another notification, or to a deleted one.
             BadRequest: `channels` is empty, or the type is `admin` and there is no sender.
             Invalid: A receiver, the role of the audience or the workspace does not exist.
-            SetupError: A channel or the kind is not declared, or the kind does not have a channel.
+            SetupError: A channel or the kind is not declared, or they do not fit.
             ValueError: A text, the URL or the data is not valid.
 
         Example::
@@ -77,7 +79,8 @@ class Notifying:
         content = {"title": title, "message": message, "url": url, "kind": kind, "data": data}
         ids = {"sender_id": sender_id, "workspace_id": workspace_id}
         kept = {"key": key, "notification_type": notification_type, "scope": scope}
-        return send_from_code(channels, receivers, context or {}, {**content, **ids, **kept})
+        values = {**content, **ids, **kept, "email_if_unread": email_if_unread}
+        return send_from_code(channels, receivers, context or {}, values)
 
     def notification_kind(
         self,

@@ -245,7 +245,9 @@ class QueueMetrics(DatabaseMetrics):
             log.warning("Cannot count the queue: %s", type(error).__name__)
             return False
         now = self._clock.now()
-        self._age = max(((now - since).total_seconds() for since in oldest if since), default=0.0)
+        ages = ((now - since).total_seconds() for since in oldest if since)
+        # An email that waits until its notification is read is due later than now.
+        self._age = max([0.0, *ages])
         self._until = time.monotonic() + CACHE_SECONDS
         return True
 

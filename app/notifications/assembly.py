@@ -3,11 +3,14 @@ from functools import partial
 
 from ..accounts.service import Accounts, Reclaimer
 from ..auth.proofs import Proofs
-from ..core.context import Context, Pruner
+from ..core.context import Context, DoctorChecks, Pruner
 from ..core.data_export import DataExporter, DataSubject, ExportReader
 from ..core.web.operation import PathVariable
+from ..delivery.choices import RecipientChoices
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.personal import FieldReader
+from . import preferences
+from .choices import Choices
 from .export import export_notifications
 from .inbox import Inbox
 from .keys import NotificationKeys
@@ -19,6 +22,7 @@ from .seen import SeenMarks
 from .service import Notifications
 from .settings import NotificationsSettings
 from .undo import InboxUndo
+from .unsubscribe import UnsubscribeLinks, UnsubscribeTokens
 
 
 def assemble(context: Context) -> None:
@@ -32,8 +36,11 @@ def assemble(context: Context) -> None:
     context.provide(Inbox, lambda known: Inbox(known.session, known.get(PersonalFields)))
     context.provide(InboxUndo, _undo)
     context.provide(Notifications, _notifications)
+    context.provide(UnsubscribeTokens, _tokens)
+    context.provide(RecipientChoices, _choices)  # type: ignore[type-abstract]
     context.contribute(
         DataExporter(partial(_export, context)),
+        DoctorChecks(f"{__package__}.doctor"),
         PathVariable("notification_id", "ID of the notification."),
         Pruner("notifications", retention.prune),
         Pruner("notification_keys", keys.prune),
@@ -41,7 +48,8 @@ def assemble(context: Context) -> None:
 
 
 def assemble_blueprint(context: Context) -> None:
-    """Add what only applications with the blueprint have, with its table."""
+    """Add what only applications with the blueprint have, with its tables."""
+    preferences.assemble(context)
     context.tables.add(SeenMark)
     context.provide(SeenMarks, lambda known: SeenMarks(known.session))
     context.contribute(
@@ -61,6 +69,26 @@ def _fields(context: Context) -> PersonalFields:
 
 def _fields_of_worker(context: Context) -> FieldReader:
     return context.get(PersonalFields)
+
+
+def _tokens(context: Context) -> UnsubscribeTokens:
+    return UnsubscribeTokens(context.settings, context.tables.account_ids)
+
+
+def _choices(context: Context) -> RecipientChoices:
+    settings = context.settings
+    path = settings.of(NotificationsSettings).PREFERENCES_PATH
+    links = UnsubscribeLinks(
+        context.app, settings.core.PUBLIC_URL, context.mounted.names, context.get(UnsubscribeTokens)
+    )
+    return Choices(
+        context.session,
+        context.engine,
+        context.get(NotificationKinds),
+        links,
+        settings.core.page_url(path),
+        context.mounted.names,
+    )
 
 
 def _undo(context: Context) -> InboxUndo:

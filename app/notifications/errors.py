@@ -32,6 +32,14 @@ class NotRestorable(BadRequest):
     fix = "The notification cannot be restored."
 
 
+class InvalidUnsubscribeLink(NotFound):
+    code = "unsubscribe_link_not_found"
+    detail = "This link is not valid"
+    title = "The unsubscribe link is not valid"
+    cause = "The token is incomplete, the account is deleted, or the secret key was replaced."
+    fix = "Open the link of a newer email, or change the preferences of the account."
+
+
 class NoChannels(BadRequest):
     """The list of channels is empty."""
 
@@ -85,6 +93,22 @@ class UnknownWorkspace(Invalid):
     def __init__(self) -> None:
         message = CodedMessage("No workspace has this ID.", "not_found")
         super().__init__(faults=[Fault.of("", "data.workspace_id", message)])
+
+
+class MandatoryKind(Conflict):
+    """Preferences turn kinds off that are mandatory; `errors` names each. Nothing is changed."""
+
+    code = "mandatory_kind"
+    detail = "Mandatory notifications cannot be turned off"
+    title = "The notifications are mandatory"
+    cause = (
+        "The preferences turn off a kind of notifications that is mandatory. Nothing was changed."
+    )
+    fix = "Remove the kinds that `errors` lists, then send the request again."
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        message = CodedMessage("Cannot be turned off.", self.code)
+        super().__init__(faults=[Fault.of("", f"kinds.{key}", message) for key in keys])
 
 
 class UnknownReceivers(Invalid):

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-INAPP, EMAIL = "inapp", "email"
+from ..delivery.message import EMAIL
+
+INAPP = "inapp"
 # The kind of a notification of an admin who names none, and of emails about sign-in and security.
 ANNOUNCEMENTS, ACCOUNT = "announcements", "account"
 MAX_MINUTES = 1_440
@@ -61,6 +63,11 @@ class NotificationKinds(ChainMap[str, NotificationKind]):
     The code can declare kinds later too.
     """
 
+    def is_mandatory(self, key: str) -> bool:
+        """Return whether accounts cannot turn the kind off: they can if it is not declared."""
+        kind = self.get(key)
+        return kind is not None and kind.mandatory
+
 
 def read_kinds(given: object) -> dict[str, NotificationKind]:
     """Return the kinds of a setting, a mapping by key. Raises ValueError."""
@@ -95,9 +102,13 @@ def _problem(kind: NotificationKind) -> str | None:
         return "needs a channel"
     if not isinstance(kind.mandatory, bool):
         return "needs true or false for mandatory"
-    if minutes is None:
-        return None
-    if not isinstance(minutes, int) or isinstance(minutes, bool) or not 1 <= minutes <= MAX_MINUTES:
+    return None if minutes is None else delay_problem(minutes, channels)
+
+
+def delay_problem(minutes: object, channels: Iterable[str]) -> str | None:
+    """Return why emails cannot wait for so many minutes until a notification is read."""
+    is_number = isinstance(minutes, int) and not isinstance(minutes, bool)
+    if not is_number or minutes not in range(1, MAX_MINUTES + 1):
         return f"needs 1 to {MAX_MINUTES} minutes for email_if_unread"
     if not {INAPP, EMAIL} <= set(channels):
         return "needs the channels inapp and email for email_if_unread"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from marshmallow import ValidationError
@@ -32,7 +33,7 @@ from ..workspaces.models import Workspace
 from .actions import NOTIFICATION_SENT
 from .errors import NoChannels, SenderRequired, UnknownWorkspace
 from .keys import NotificationKeys, make_fingerprint
-from .kinds import INAPP, NotificationKind, NotificationKinds
+from .kinds import INAPP, NotificationKind, NotificationKinds, delay_problem
 from .models import (
     ACCOUNT_SCOPE,
     ADMIN,
@@ -67,6 +68,8 @@ class Draft:
     workspace_id: int | None = None
     # With a key, the notification is sent once.
     key: str | None = None
+    # Minutes; None: those of the kind.
+    email_if_unread: int | None = None
 
     @classmethod
     def validate(
@@ -91,6 +94,9 @@ class Draft:
                 f"The kind {kind.key!r} does not have the channels {', '.join(excluded)}: add them"
                 " to channels= of its declaration."
             )
+        minutes = values["email_if_unread"]
+        if minutes is not None and (problem := delay_problem(minutes, channels)):
+            raise SetupError(f"The notification {problem}.")
         try:
             given = {name: values[name] for name in _LOADED if values[name] is not None}
             loaded = schema_instance(NotificationCreate).load({**given, "channels": channels})
@@ -182,7 +188,7 @@ class Notifications:
             all_targets = select(func.count()).select_from(targets.subquery())
             receivers = session.scalar(all_targets) or 0
             reach = {
-                name: self._channel_reach(name, targets, receivers)
+                name: self._channel_reach(name, targets, receivers, kind)
                 for name in dict.fromkeys(channels)
             }
         return {"receivers": receivers, "channels": reach}
@@ -264,6 +270,7 @@ class Notifications:
             url=draft.url,
             kind=draft.kind,
             data=draft.data,
+            email_if_unread_at=self._email_if_unread_at(draft, names),
         )
         count = receivers.count()
         channels = [name for name in names if name != INAPP]
@@ -279,6 +286,16 @@ class Notifications:
             targets, subject = receivers.targets(notification.id), Subject(SUBJECT, notification.id)
             deliveries = self.outbox.put(message, targets, channels, subject, count)
         return SendResult(notification, deliveries)
+
+    def _email_if_unread_at(self, draft: Draft, names: list[str]) -> datetime | None:
+        """Return when emails are sent to those who have not read the notification in their inbox;
+        None for emails at once."""
+        minutes, kind = draft.email_if_unread, self.kinds.get(draft.kind or "")
+        if minutes is None and kind is not None:
+            minutes = kind.email_if_unread
+        if minutes is None or INAPP not in names:
+            return None
+        return self.clock.now() + timedelta(minutes=minutes)
 
     def _expand_later(
         self,
@@ -329,7 +346,9 @@ class Notifications:
         self.session.flush()
         return notification
 
-    def _channel_reach(self, name: str, targets: Any, receivers: int) -> JsonObject:
+    def _channel_reach(
+        self, name: str, targets: Any, receivers: int, kind: str | None
+    ) -> JsonObject:
         if name == INAPP:
             return _reach(receivers, {})
         channel = self.outbox.channels.get(name)
@@ -337,7 +356,7 @@ class Notifications:
             return _reach(0, {"No handler is registered for this channel": receivers})
         if (reason := channel.disabled_reason()) is not None:
             return _reach(0, {reason: receivers})
-        entries, skip_reason = channel.address_book.entries(targets)
+        entries, skip_reason = self.outbox.recipients(channel, targets, kind)
         rows = self.session.execute(
             entries.with_only_columns(skip_reason.label("reason"), func.count()).group_by("reason")
         )

@@ -30,6 +30,11 @@ class NotificationsSettings(DeliverySettings):
         description="Path of the page where accounts choose which notifications they get, for links"
         " in emails.",
     )
+    UNSUBSCRIBE_PATH: UrlPath = Field(
+        default="/unsubscribe",
+        description="Path of the page that opens when a mail program shows the unsubscribe link of"
+        " an email in a browser.",
+    )
     KINDS: Annotated[dict[str, NotificationKind], PlainValidator(read_kinds)] = Field(
         default={},
         description="Kinds of notifications by key, each with `name` and optionally `description`,"

@@ -15,7 +15,7 @@ from ..auth.proofs import AccountProofs, IssuedProof
 from ..core.clock import SystemClock
 from ..delivery.channel import Send
 from ..delivery.mail.base import Mailer
-from ..delivery.mail.channel import EmailChannel, EmailRenderer
+from ..delivery.mail.channel import EmailChannel
 from ..delivery.mail.one_off import BackgroundMail
 from ..delivery.message import Email, Receiver, Sms, StoredMessage
 from ..delivery.sms.gateway import SmsGateway
@@ -68,7 +68,7 @@ def fakes() -> Iterator[Fakes]:
     def open_email(self: EmailChannel) -> Iterator[Send]:
         def send(message: StoredMessage, receiver: Receiver, *_more: object) -> None:
             language = self.templates.language_for(receiver.locale)
-            renderer = EmailRenderer(self.templates, message, self.link(message.url), language)
+            renderer = self.make_renderer(message, language)
             keep(renderer.render(receiver.email, message.values), self.mailer)
 
         yield send

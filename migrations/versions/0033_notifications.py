@@ -1,5 +1,5 @@
-"""Gives notifications a link, a kind, data, a workspace and a key, stores what accounts have seen,
-and creates the tables of banners.
+"""Gives notifications a link, a kind, data, a workspace and a key, stores what accounts have seen
+and what they turned off, and creates the tables of banners.
 
 On PostgreSQL, the index is created outside of a transaction, after everything else is committed. A
 migration that was interrupted can run again and then only creates the index.
@@ -17,6 +17,7 @@ branch_labels = None
 depends_on = None
 
 SEEN = "frontdesk_notification_seen"
+OPTOUTS = "frontdesk_notification_optouts"
 NOTIFICATIONS, MESSAGES = "frontdesk_notifications", "frontdesk_outgoing_messages"
 KEYS = "frontdesk_notification_keys"
 WORKSPACE_KEY = f"fk_{NOTIFICATIONS}_workspace_id"
@@ -31,6 +32,7 @@ def upgrade() -> None:
     if not is_interrupted():
         add_notification_fields()
         create_seen_marks()
+        create_optouts()
         create_banners()
         create_notification_keys()
     create_workspace_index()
@@ -38,6 +40,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     drop_banners()
+    op.drop_table(OPTOUTS)
     op.drop_table(SEEN)
     op.drop_table(KEYS)
     drop_notification_fields()
@@ -56,6 +59,7 @@ def add_notification_fields() -> None:
         op.add_column(table, sa.Column("url", sa.String(2000), nullable=True))
         op.add_column(table, sa.Column("kind", sa.String(50), nullable=True))
         op.add_column(table, sa.Column("data", sa.JSON, nullable=True))
+    op.add_column(MESSAGES, sa.Column("email_if_unread_at", Moment, nullable=True))
     if is_postgresql() or op.get_context().as_sql:
         # The key of a new column without values is valid at once: PostgreSQL reads no row.
         op.execute(
@@ -102,6 +106,21 @@ def create_notification_keys() -> None:
     op.create_index(f"ix_{KEYS}_notification_id", KEYS, ["notification_id"])
 
 
+def create_optouts() -> None:
+    accounts = current_app.extensions["frontdesk"].accounts_in_migrations
+    op.create_table(
+        OPTOUTS,
+        sa.Column("kind", sa.String(50), nullable=False),
+        sa.Column("channel", sa.String(50), nullable=False),
+        sa.Column("account_id", accounts.type, autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("kind", "channel", "account_id", name=f"pk_{OPTOUTS}"),
+        sa.ForeignKeyConstraint(
+            ["account_id"], [accounts.id], name=f"fk_{OPTOUTS}_account_id", ondelete="CASCADE"
+        ),
+    )
+    op.create_index(f"ix_{OPTOUTS}_account_id", OPTOUTS, ["account_id"])
+
+
 def drop_notification_fields() -> None:
     op.drop_index(WORKSPACE_INDEX, NOTIFICATIONS)
     highest = None if is_postgresql() else highest_id()
@@ -109,6 +128,7 @@ def drop_notification_fields() -> None:
         table.drop_constraint(WORKSPACE_KEY, type_="foreignkey")
         table.drop_column("workspace_id")
     restore_highest_id(highest)
+    op.drop_column(MESSAGES, "email_if_unread_at")
     for table_name in (NOTIFICATIONS, MESSAGES):
         for column in ("data", "kind", "url"):
             op.drop_column(table_name, column)
@@ -141,10 +161,7 @@ def create_banners() -> None:
             ["account_id"], [accounts.id], name=f"fk_{DISMISSALS}_account_id", ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
-            ["banner_id"],
-            [f"{BANNERS}.id"],
-            name=f"fk_{DISMISSALS}_banner_id",
-            ondelete="CASCADE",
+            ["banner_id"], [f"{BANNERS}.id"], name=f"fk_{DISMISSALS}_banner_id", ondelete="CASCADE"
         ),
         sa.UniqueConstraint(
             "account_id", "banner_id", name=f"uq_{DISMISSALS}_account_id_banner_id"
@@ -165,9 +182,7 @@ def create_workspace_index() -> None:
         )
         return
     with op.get_context().autocommit_block():
-        op.drop_index(
-            WORKSPACE_INDEX, NOTIFICATIONS, if_exists=True, postgresql_concurrently=True
-        )
+        op.drop_index(WORKSPACE_INDEX, NOTIFICATIONS, if_exists=True, postgresql_concurrently=True)
         op.create_index(
             WORKSPACE_INDEX,
             NOTIFICATIONS,

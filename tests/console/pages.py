@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.core.context import service
+from app.notifications.unsubscribe import Subscription, UnsubscribeTokens
+
 from ..rigs.console.site import Visitor
 from ..rigs.console.world import World
 
@@ -48,6 +51,12 @@ def invitation_token(world: World) -> Mapping[str, Any]:
 
 def invited_registration(world: World) -> Mapping[str, Any]:
     return {"invitation": invitation_token(world)["token"]}
+
+
+def unsubscribe_token(world: World) -> Mapping[str, Any]:
+    with world.site.app.app_context():
+        subscription = Subscription(world.ada.id, "announcements", "email")
+        return {"token": service(UnsubscribeTokens).write(subscription)}
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,8 @@ PAGES: tuple[Page, ...] = (
     Page("register-invited", "register_page", query=invited_registration),
     Page("verify", "verify_page"),
     Page("verify-expired", "verify_page", query=lambda _: {"token": "expired"}),
+    Page("unsubscribe", "unsubscribe_page", query=unsubscribe_token),
+    Page("unsubscribe-expired", "unsubscribe_page", query=lambda _: {"token": "expired"}),
     Page("invitation", "invitation_page", query=invitation_token),
     Page("invitation-of-another-account", "invitation_page", who="owner", query=invitation_token),
     Page("invitation-over", "invitation_page", status=422),

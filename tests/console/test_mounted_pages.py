@@ -33,12 +33,13 @@ from ..rigs.hosts import HostSettings, plain_app
 ALL = (
     *("auth", "registration", "sessions", "mfa", "passkeys", "login_codes", "exports", "deletion"),
     *("workspaces", "invitations", "profiles", "notifications", "admin_notifications"),
-    *("administration", "events", "banners"),
+    *("administration", "events", "banners", "unsubscribe"),
 )
 # What the console must not mention without each blueprint: paths of pages, and texts of pages.
 HIDDEN = {
     "registration": (["/register"], ["New here?"]),
-    "notifications": (["/dashboard"], ["Go to inbox"]),
+    "notifications": (["/dashboard", "/account/notifications"], ["Go to inbox", "Choose notif"]),
+    "unsubscribe": (["/unsubscribe"], []),
     "profiles": (["/profile"], [">Profile<"]),
     "events": (
         ["/admin/events", "/account/activity", f"/workspaces/{TEAM}/activity"],
@@ -251,8 +252,8 @@ def test_console_with_all_blueprints_has_all_pages(seeded: Path, tmp_path: Path)
     root, ada = (Walk(app, sign_in(app, name)) for name in ("root", "ada"))
     assert root.broken | ada.broken == set()
     for paths, _ in HIDDEN.values():
-        # A link in an email leads to /invitation, and a signed-in user does not register.
-        for path in {*paths} - {"/invitation", "/register"}:
+        # Links in emails lead to two of them, and a signed-in user does not register.
+        for path in {*paths} - {"/invitation", "/unsubscribe", "/register"}:
             assert names_of(root, [path]) or names_of(ada, [path]), path
     client = sign_in(app, "root")
     for method, path, view in ROUTES:

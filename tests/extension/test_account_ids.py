@@ -26,6 +26,7 @@ from app.core.context import service
 from app.delivery.worker.worker import Worker
 from app.notifications.models import EXPAND_BROADCASTS
 from app.notifications.service import Notifications
+from app.notifications.unsubscribe import Subscription, UnsubscribeTokens
 from app.storage import MemoryFileStore
 from app.testing.client import Api
 from app.testing.kit import Kit
@@ -98,6 +99,7 @@ def host_at(url: str, kind: str, schema: str | None = None) -> Flask:
         ("exports", ""),
         ("notifications", "/notifications"),
         ("admin_notifications", "/admin/notifications"),
+        ("unsubscribe", ""),
         ("docs", ""),
     ):
         host.register_blueprint(getattr(blueprints, name), url_prefix=path)
@@ -264,6 +266,43 @@ def test_large_broadcast_reaches_each_account_once(
             assert len(found) == (each in expected)
         assert late.api().get("/notifications").json == []
         assert app.test_cli_runner().invoke(args=["accounts", "delete", late.email]).exit_code == 0
+
+
+def test_choices_of_recipients_are_stored_and_apply(
+    frontdesk: Kit, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, ada, bob = (frontdesk.account(each, role="root") for each in ("root", "ada", "bob"))
+    with app.app_context():
+        subscription = Subscription(ada.id, "announcements", "email")
+        token = service(UnsubscribeTokens).write(subscription)
+    frontdesk.api().post(f"/unsubscribe/{token}")
+    preferences = ada.api().get("/notifications/preferences").json["kinds"]
+    assert [kind["channels"]["email"] for kind in preferences if not kind["mandatory"]] == [False]
+    data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
+    question = {"channels": ["email"], "kind": "announcements"}
+    reach = root.api().post("/admin/notifications/reach", json=question).json["channels"]["email"]
+    assert reach == {"reached": 2, "left_out": [{"reason": "Opted out", "receivers": 1}]}
+    for inline_receivers in (3, 2):
+        with app.app_context():
+            monkeypatch.setattr(service(Notifications), "inline_receivers", inline_receivers)
+        root.api().post("/admin/notifications", 201, json={"data": data})
+        off = {"kinds": {"announcements": {"email": False}}}
+        bob.api().put("/notifications/preferences", json=off)
+        frontdesk.deliver()
+        assert {mail.to for mail in frontdesk.mails.sent} == {root.email}
+        off["kinds"]["announcements"]["email"] = True
+        bob.api().put("/notifications/preferences", json=off)
+        frontdesk.mails.sent.clear()
+
+
+def test_delayed_email_is_sent_to_those_who_have_not_read_it(frontdesk: Kit, app: Flask) -> None:
+    ada, bob = frontdesk.account("ada"), frontdesk.account("bob")
+    with app.app_context():
+        Frontdesk().notify("Hello", "x", channels=["inapp", "email"], email_if_unread=5)
+    ada.api().patch("/notifications/mark-all?status=true")
+    frontdesk.clock.step(minutes=5)
+    frontdesk.deliver()
+    assert [mail.to for mail in frontdesk.mails.sent] == [bob.email]
 
 
 def test_inbox_is_read_marked_and_emptied(frontdesk: Kit) -> None:

@@ -105,7 +105,8 @@ def relay() -> Iterator[Postfix]:
 
 
 @contextmanager
-def postfix() -> Iterator[Postfix]:
+def postfix(milter: int | None = None) -> Iterator[Postfix]:
+    """Run a relay. `milter` is the port of a filter that changes each email, such as OpenDKIM."""
     for program in ("postfix", "saslpasswd2"):
         if shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None:
             missing(f"{program} is not installed")
@@ -120,6 +121,11 @@ def postfix() -> Iterator[Postfix]:
         sink = stack.enter_context(smtp_sink())
         made = Postfix(reserved_port(), reserved_port(), sink, folder / "authority.pem")
         _configure(folder, made)
+        if milter is not None:
+            with (folder / "config" / "main.cf").open("a") as file:
+                file.write(
+                    f"smtpd_milters = inet:127.0.0.1:{milter}\nmilter_default_action = reject\n"
+                )
         command = ["/usr/sbin/postfix", "-c", str(folder / "config")]
         _run(*command, "start")
         stack.callback(_run, *command, "stop")

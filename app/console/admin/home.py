@@ -37,7 +37,8 @@ def admin_home_page(query: OverviewQuery.Input) -> Response:
     features = service(ConsoleResources).features
     has_deliveries = features.has(".deliveries_page")
     queue = count_backlog(session) if has_deliveries else Backlog({}, None, False)
-    age = now - queue.oldest if queue.oldest else timedelta()
+    # An email that waits until its notification is read is due later than now.
+    age = max(now - queue.oldest, timedelta()) if queue.oldest else timedelta()
     figures = Figures(period, features)
     counted = figures.counted()
     return render_page(

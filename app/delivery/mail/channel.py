@@ -1,5 +1,7 @@
 """The email channel. A batch uses one connection and renders each message once if possible."""
 
+from __future__ import annotations
+
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,8 +11,9 @@ from jinja2 import Template
 from markupsafe import escape
 
 from ...core.clock import Clock
-from ...core.translations import ENGLISH
+from ...core.translations import ENGLISH, mark
 from ..channel import AddressBook, Send
+from ..choices import RecipientChoices
 from ..message import Email, Receiver, StoredMessage
 from ..personal import FieldValues, MarkedMessage
 from .base import Mailer
@@ -19,6 +22,7 @@ from .message_ids import MessageIds
 from .templates import LAYOUT, Templates, text_of
 
 TEMPLATE = "notification.html"
+PREFERENCES = mark("Choose which emails you get: {link}")
 # A placeholder for the receiver's address, too random to occur in a message.
 _PLACEHOLDER = secrets.token_hex(16)
 
@@ -33,6 +37,7 @@ class EmailChannel:
     clock: Clock
     address_book: AddressBook[Receiver]
     message_ids: MessageIds
+    choices: RecipientChoices
     name: str = field(default="email", init=False)
 
     def disabled_reason(self) -> str | None:
@@ -53,21 +58,31 @@ class EmailChannel:
                 language = self.templates.language_for(receiver.locale)
                 renderer = renderers.get((message.id, language))
                 if renderer is None:
-                    link = self.link(message.url)
-                    renderer = EmailRenderer(self.templates, message, link, language)
+                    renderer = self.make_renderer(message, language)
                     renderers[message.id, language] = renderer
                 email = renderer.render(receiver.email, message.values)
-                mime = self.mailer.writer.write(email, moment, self.message_ids.derive(key))
+                unsubscribe = self.choices.unsubscribe_url(receiver.id, message.kind, self.name)
+                message_id = self.message_ids.derive(key)
+                mime = self.mailer.writer.write(email, moment, message_id, unsubscribe)
                 connection.send(mime, before_send)
 
             yield send
+
+    def make_renderer(self, message: StoredMessage, language: str) -> EmailRenderer:
+        link, preferences = self.link(message.url), self.choices.preferences_url(message.kind)
+        return EmailRenderer(self.templates, message, link, language, preferences)
 
 
 class EmailRenderer:
     """Renders one message for many receivers of one language. Only their addresses differ."""
 
     def __init__(
-        self, templates: Templates, message: StoredMessage, link: str, language: str = ENGLISH
+        self,
+        templates: Templates,
+        message: StoredMessage,
+        link: str,
+        language: str = ENGLISH,
+        preferences_link: str | None = None,
     ) -> None:
         name = message.template_file or TEMPLATE
         self._marked = MarkedMessage(message) if message.is_personal else None
@@ -79,8 +94,10 @@ class EmailRenderer:
         # The text of the default template, which needs no rendering for each receiver.
         self._plain: str | None = None
         if message.template_file is None:
-            end = templates.brand.text(templates.translator(language))
-            parts = (message.title, message.message, link, end)
+            translate = templates.translator(language)
+            choose = preferences_link and translate(PREFERENCES, link=preferences_link)
+            end = templates.brand.text(translate)
+            parts = (message.title, message.message, link, choose, end)
             self._plain = "\n\n".join(each for each in parts if each) + "\n"
         self._context = {
             **message.context,
@@ -89,6 +106,7 @@ class EmailRenderer:
             "message_html": linked(message.message),
             "data": message.data or {},
             "link": link,
+            "preferences_link": preferences_link,
             "brand": templates.brand,
         }
         self._html_texts = templates.texts(language, is_html=True)

@@ -54,20 +54,33 @@ class Writer:
         # With this header, out-of-office programs do not reply.
         self._head = f"{head}Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n".encode()
 
-    def write(self, email: Email, moment: datetime, message_id: str | None = None) -> MimeMessage:
-        """Return the message. A repeated `message_id` marks a message that may be a duplicate."""
+    def write(
+        self,
+        email: Email,
+        moment: datetime,
+        message_id: str | None = None,
+        unsubscribe_url: str | None = None,
+    ) -> MimeMessage:
+        """Return the message. A repeated `message_id` marks a message that may be a duplicate; mail
+        programs POST to `unsubscribe_url` (RFC 8058)."""
         to = to_ascii(email.to)
         message_id = f"<{message_id or secrets.token_hex(16)}@{self.domain}>"
         boundary = secrets.token_hex(16)
         head = (
             f"To: {to}\r\nDate: {_date(moment)}\r\nMessage-ID: {message_id}\r\n"
-            f"Content-Type: multipart/alternative; boundary={boundary}\r\n\r\n"
+            f"Content-Type: multipart/alternative; boundary={boundary}\r\n"
         )
+        if unsubscribe_url is not None:
+            head += (
+                f"List-Unsubscribe: <{unsubscribe_url}>\r\n"
+                "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"
+            )
         data = b"".join(
             (
                 _subject(email.subject),
                 self._head,
                 head.encode(),
+                b"\r\n",
                 _part(boundary, "plain", email.text),
                 _part(boundary, "html", email.html) if email.html else b"",
                 f"--{boundary}--\r\n".encode(),

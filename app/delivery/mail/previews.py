@@ -116,6 +116,7 @@ class Previews:
             "project": self.templates.brand.NAME,
             "client_host": host,
             "link": f"{host}/?token={TOKEN}",
+            "preferences_link": f"{host}/account/notifications",
         }
 
 

@@ -28,7 +28,7 @@ from ...core.db.base import AUTOCOMMIT
 from ...core.db.rows import Rows, ask
 from ...core.queue import LeasedQueue
 from ...core.types import AccountKey, Values
-from ..message import StoredMessage
+from ..message import StoredMessage, Subject
 from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
 
 
@@ -47,7 +47,7 @@ class Batch(NamedTuple):
 
 _MESSAGE_COLUMNS = (
     *("id", "title", "message", "created_at", "template_file", "context", "is_personal"),
-    *("url", "kind", "data"),
+    *("url", "kind", "data", "email_if_unread_at", "subject_kind", "subject_id"),
 )
 _CLAIMED_COLUMNS = (Delivery.outgoing_id, Delivery.receiver_id, Delivery.attempts)
 
@@ -214,6 +214,8 @@ def _load_messages(connection: Connection, ids: set[int]) -> Mapping[int, Stored
             url=row.url,
             kind=row.kind,
             data=row.data,
+            email_if_unread_at=row.email_if_unread_at,
+            subject=row.subject_kind and Subject(row.subject_kind, row.subject_id),
         )
         for row in rows
     }

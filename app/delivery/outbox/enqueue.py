@@ -22,6 +22,7 @@ from sqlalchemy import (
     func,
     insert,
     literal,
+    not_,
     select,
     update,
 )
@@ -31,8 +32,20 @@ from ...core.clock import Clock
 from ...core.db.account_ids import INTEGER_IDS, MAX_STRING_LENGTH, IdKind, IntegerIds
 from ...core.db.transaction import AnySession, after_commit, execute_bulk, transaction
 from ..channel import Channel, Channels
-from ..message import NewMessage, Subject
-from .models import FAILED, FEW, MANY, PENDING, SKIPPED, STATES, Delivery, OutgoingMessage, is_about
+from ..choices import RecipientChoices
+from ..message import EMAIL, NewMessage, Subject
+from .models import (
+    FAILED,
+    FEW,
+    MANY,
+    PENDING,
+    SKIPPED,
+    STATES,
+    Delivery,
+    OutgoingMessage,
+    is_about,
+    is_delayed,
+)
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +63,13 @@ class _NewDeliveries(NamedTuple):
 
     id: int
     lane: int
+    kind: str | None
+    email_if_unread_at: datetime | None
     now: datetime
+
+    def due_at(self, channel: str) -> datetime:
+        delayed = self.email_if_unread_at if channel == EMAIL else None
+        return delayed or self.now
 
 
 class _ChannelState(NamedTuple):
@@ -64,6 +83,7 @@ class Outbox:
     channels: Channels
     workers: Workers
     clock: Clock
+    choices: RecipientChoices
     # The kind of the account ids.
     ids: IdKind = INTEGER_IDS
 
@@ -105,7 +125,17 @@ class Outbox:
         """Store deliveries of a broadcast. A channel that no longer exists is ignored."""
         found = [channel for name in channels if (channel := self.channels.get(name)) is not None]
         states = [_ChannelState(channel, channel.disabled_reason()) for channel in found]
-        self._store_deliveries(_NewDeliveries(message_id, MANY, self.clock.now()), targets, states)
+        columns = select(OutgoingMessage.kind, OutgoingMessage.email_if_unread_at)
+        kind, delayed = self.session.execute(columns.where(OutgoingMessage.id == message_id)).one()
+        stored = _NewDeliveries(message_id, MANY, kind, delayed, self.clock.now())
+        self._store_deliveries(stored, targets, states)
+
+    def recipients(
+        self, channel: Channel, targets: Select[Any], kind: str | None
+    ) -> tuple[Select[Any], ColumnElement[str | None]]:
+        """Return the query of a channel's recipients, and a column with the reason to skip one."""
+        entries, reason = channel.address_book.entries(targets)
+        return self.choices.skip_opted_out(entries, reason, kind, channel.name)
 
     def retry(self, channel: str | None = None, subject: Subject | None = None) -> int:
         """Retry the failed deliveries from the first attempt and return their number."""
@@ -154,10 +184,11 @@ class Outbox:
             url=message.url,
             kind=message.kind,
             data=message.data,
+            email_if_unread_at=message.email_if_unread_at,
             created_at=now,
         )
         message_id = self.session.execute(statement.returning(OutgoingMessage.id)).scalar_one()
-        return _NewDeliveries(message_id, lane, now)
+        return _NewDeliveries(message_id, lane, message.kind, message.email_if_unread_at, now)
 
     def _store_deliveries(
         self, message: _NewDeliveries, targets: Select[Any], states: Iterable[_ChannelState]
@@ -166,7 +197,7 @@ class Outbox:
         names = []
         for channel, disabled_reason in states:
             names.append(channel.name)
-            receivers, reason = channel.address_book.entries(targets)
+            receivers, reason = self.recipients(channel, targets, message.kind)
             if not isinstance(self.ids, IntegerIds):
                 [receiver_id] = receivers.selected_columns
                 receivers = receivers.with_only_columns(
@@ -182,7 +213,7 @@ class Outbox:
                 "state": state,
                 "reason": reason,
                 "attempts": literal(0),
-                "due_at": literal(message.now, Delivery.due_at.type),
+                "due_at": literal(message.due_at(channel.name), Delivery.due_at.type),
             }
             rows = receivers.add_columns(*values.values())
             statement = insert(cast(Table, Delivery.__table__))
@@ -242,13 +273,21 @@ def counts_by_channel(session: AnySession) -> CountsByChannel:
 
 
 def oldest_pending(session: AnySession) -> datetime | None:
-    """Return when the message of the oldest pending delivery was created."""
-    unfinished = (
-        select(Delivery.id)
-        .where(Delivery.outgoing_id == OutgoingMessage.id, Delivery.state == PENDING)
-        .exists()
+    """Return when the oldest pending delivery became due, which can be later than now."""
+    delayed = is_delayed(Delivery.channel)
+    firsts = (
+        _first(OutgoingMessage.created_at, not_(delayed)),
+        _first(OutgoingMessage.email_if_unread_at, delayed),
     )
-    return session.scalar(select(func.min(OutgoingMessage.created_at)).where(unfinished))
+    found = session.execute(select(*firsts)).one()
+    return min((each for each in found if each is not None), default=None)
+
+
+def _first(moment: Any, condition: ColumnElement[bool]) -> Any:
+    """Return the first moment of the messages with such a pending delivery."""
+    pending = (Delivery.outgoing_id == OutgoingMessage.id, Delivery.state == PENDING, condition)
+    unfinished = select(Delivery.id).where(*pending).correlate(OutgoingMessage).exists()
+    return select(func.min(moment)).where(unfinished).scalar_subquery()
 
 
 def _zeros() -> CountsByState:

@@ -1,6 +1,7 @@
 """Outgoing messages: a message once, and one delivery for each receiver and channel."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -11,13 +12,14 @@ from sqlalchemy import (
     String,
     Text,
     and_,
+    case,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, receiver_key
 from ...core.types import AccountKey, JsonObject
-from ..message import Subject
+from ..message import EMAIL, Subject
 
 # A delivery stays pending while a worker sends it and between attempts.
 PENDING, SENT, FAILED, SKIPPED = "pending", "sent", "failed", "skipped"
@@ -59,6 +61,8 @@ class OutgoingMessage(Base):
     url: Mapped[str | None] = mapped_column(String(URL_LENGTH))
     kind: Mapped[str | None] = mapped_column(String(KIND_LENGTH))
     data: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
+    # When emails are due to accounts that have not read the subject; NULL: at once, and to all.
+    email_if_unread_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
@@ -115,3 +119,14 @@ def is_about(subject: Subject) -> ColumnElement[bool]:
     return and_(
         OutgoingMessage.subject_kind == subject.kind, OutgoingMessage.subject_id == subject.id
     )
+
+
+def is_delayed(channel: Any) -> ColumnElement[bool]:
+    """Return the condition that a message waits until it is sent by this channel."""
+    return and_(channel == EMAIL, OutgoingMessage.email_if_unread_at.is_not(None))
+
+
+def first_due_at(channel: Any) -> ColumnElement[Any]:
+    """Return when a message was due for the first time on a channel."""
+    delayed = OutgoingMessage.email_if_unread_at
+    return case((is_delayed(channel), delayed), else_=OutgoingMessage.created_at)

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, asc, desc, func, select, tuple_
 
 from ...core.db.transaction import AnySession
 from ...core.time_series import Series
-from .models import FAILED, IS_ENDED, PENDING, Delivery, OutgoingMessage
+from .models import FAILED, IS_ENDED, PENDING, Delivery, OutgoingMessage, first_due_at
 
 MAX_ROWS = 10_000
 MAX_REASONS = 5
@@ -40,8 +40,9 @@ def count_backlog(session: AnySession, most: int = MAX_ROWS) -> Backlog:
         .limit(most + 1)
         .subquery()
     )
+    due_from = first_due_at(unfinished.c.channel)
     rows = session.execute(
-        select(unfinished.c.channel, func.count(), func.min(OutgoingMessage.created_at))
+        select(unfinished.c.channel, func.count(), func.min(due_from))
         .join(OutgoingMessage, OutgoingMessage.id == unfinished.c.outgoing_id)
         .group_by(unfinished.c.channel)
         .order_by(unfinished.c.channel)

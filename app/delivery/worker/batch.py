@@ -14,6 +14,7 @@ from typing import Any
 
 from ...core.types import AccountKey
 from ..channel import Channel, Send, receiver_id_reader
+from ..choices import ClaimedMessage, RecipientChoices
 from ..errors import DeliveryError, Refused, SenderRefused, SwitchedOff, Unreachable
 from ..outbox.batches import Batch, Batches, ClaimedDelivery
 from ..outbox.models import FAILED, SENT, SKIPPED
@@ -36,10 +37,12 @@ class BatchRun:
         channel_name: str,
         now: datetime,
         fields: FieldReader | None = None,
+        choices: RecipientChoices | None = None,
     ) -> None:
         self.batches = batches
         self.batch = batch
         self._fields = fields
+        self._choices = choices
         self.name = channel_name
         self.now = now
         # Deliveries without a result yet; after an exception, these were not tried.
@@ -50,6 +53,8 @@ class BatchRun:
         self._receivers: Mapping[AccountKey, Any] = {}
         # The values of personal fields by receiver, if a message of the batch has personal fields.
         self._values: Mapping[AccountKey, FieldValues] = {}
+        # Why deliveries are skipped by the choice of their recipients, by the deliveries' ids.
+        self._skipped: Mapping[int, str] = {}
         self._read_id: Callable[[Any], AccountKey]
 
     def send(
@@ -60,6 +65,8 @@ class BatchRun:
         self._receivers = channel.address_book.load(ids)
         if self._fields and any(each.message.is_personal for each in self.remaining):
             self._values = self._fields.read(ids)
+        if self._choices is not None:
+            self._skipped = self._choices.skip_reasons(self.name, self._chosen())
         try:
             with channel.open() as send:
                 on_start()
@@ -77,7 +84,7 @@ class BatchRun:
             self._unrecorded = None
 
     def is_too_old(self, delivery: ClaimedDelivery) -> bool:
-        return (self.now - delivery.message.created_at).days >= MAX_AGE_DAYS
+        return (self.now - delivery.message.due_from(self.name)).days >= MAX_AGE_DAYS
 
     def settle(
         self,
@@ -93,10 +100,19 @@ class BatchRun:
             )
         )
 
+    def _chosen(self) -> list[ClaimedMessage]:
+        """Return the deliveries that depend on a choice of their recipient."""
+        return [
+            ClaimedMessage(each.id, self._read_id(each.receiver_id), each.message)
+            for each in self.remaining
+            if each.message.kind is not None or each.message.email_if_unread_at is not None
+        ]
+
     def _send_next(self, channel: Channel, send: Send) -> None:
         delivery = self.remaining[0]
         receiver = self._receivers.get(self._read_id(delivery.receiver_id))
-        if (reason := channel.address_book.skip_reason(receiver)) is not None:
+        reason = self._skipped.get(delivery.id) or channel.address_book.skip_reason(receiver)
+        if reason is not None:
             self.settle(self.remaining.pop(0), SKIPPED, reason=reason)
             return
         key, message = f"{delivery.message.id}.{delivery.id}", delivery.message

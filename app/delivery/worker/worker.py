@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from ...core.clock import Clock
 from ..channel import Channel, Channels
+from ..choices import RecipientChoices
 from ..errors import SwitchedOff, Unreachable
 from ..outbox.batches import Batches
 from ..outbox.models import FAILED, SKIPPED
@@ -50,6 +51,7 @@ class Worker:
     works: Sequence[BackgroundWork]
     # Reads the personal fields of recipients.
     fields: FieldReader
+    choices: RecipientChoices
     # How long each channel waits for a server that is away.
     _pauses: dict[str, float] = field(default_factory=dict, init=False)
 
@@ -96,7 +98,7 @@ class Worker:
             time.sleep(CLAIMED_PAUSE)
             return 0.0
         on_start = on_full if len(batch.deliveries) == BATCH_SIZE else lambda: None
-        run = BatchRun(self.batches, batch, name, self.clock.now(), self.fields)
+        run = BatchRun(self.batches, batch, name, self.clock.now(), self.fields, self.choices)
         with Lease(lambda: self.batches.renew(batch)) as lease:
             pause = self._deliver(run, on_start, lambda: lease.is_valid and not stopping())
         self.batches.drop_finished({delivery.message.id for delivery in batch.deliveries})
