@@ -55,6 +55,8 @@ def wait_for_requests(
         if shop.count(method, path, status) >= count:
             break
         page.wait_for_timeout(20)
+    # The page reads the response before its clock is moved on.
+    page.wait_for_timeout(200)
     assert shop.count(method, path, status) == count, shop.requests
 
 
@@ -287,10 +289,10 @@ def test_polling_is_conditional_and_stops_while_the_page_is_hidden(
     page.goto(f"{shop.base}/?poll=10")
     wait_for_requests(page, shop, 1, *COUNT)
     for count in (1, 2, 3):
-        page.clock.run_for(10_000)
+        page.clock.run_for(12_000)
         wait_for_requests(page, shop, count, *COUNT, 304)
     shop.notify(ada, "Order")
-    page.clock.run_for(10_000)
+    page.clock.run_for(12_000)
     expect(part(page, "badge")).to_have_text("1")
     expect(part(page, "status")).to_have_text("1 new notification")
     _set_hidden(page, True)
@@ -322,7 +324,7 @@ def test_three_tabs_poll_as_one(shop: Shop, ada: Person, context: BrowserContext
         wait_for_requests(page, shop, 1, *COUNT)
     shop.notify(ada, "Order")
     # All pages of a context share the clock.
-    pages[0].clock.run_for(10_000)
+    pages[0].clock.run_for(12_000)
     for page in pages:
         expect(part(page, "badge")).to_have_text("1")
     assert shop.count(*COUNT) == 2
@@ -333,7 +335,7 @@ def test_three_tabs_poll_as_one(shop: Shop, ada: Person, context: BrowserContext
     # Another tab takes over when the one that polls is closed.
     shop.notify(ada, "Order")
     pages[0].close()
-    pages[1].clock.run_for(10_000)
+    pages[1].clock.run_for(12_000)
     expect(part(pages[1], "item")).to_have_count(2)
     # It is seen at once, in the tab that shows the list.
     wait_for_requests(pages[1], shop, 2, "POST", "seen")
@@ -349,7 +351,7 @@ def test_absent_server_is_asked_less_and_less_often(
     page.goto(f"{shop.base}/?poll=10")
     wait_for_requests(page, shop, 1, *COUNT)
     shop.failure = (503, {"Retry-After": "200"})
-    page.clock.run_for(10_000)
+    page.clock.run_for(12_000)
     wait_for_requests(page, shop, 1, *COUNT, 503)
     # The server has said when to come back. A page that comes to the front does not ask earlier.
     page.clock.run_for(190_000)
@@ -365,7 +367,7 @@ def test_absent_server_is_asked_less_and_less_often(
     shop.failure = None
     page.clock.run_for(15_000)
     wait_for_requests(page, shop, 4, *COUNT)
-    page.clock.run_for(10_000)
+    page.clock.run_for(12_000)
     wait_for_requests(page, shop, 5, *COUNT)
 
 
@@ -378,7 +380,7 @@ def test_polling_stops_when_the_session_has_ended(
         page.goto(f"{shop.base}/?poll=10")
     wait_for_requests(pages[0], shop, 1, *COUNT)
     context.clear_cookies()
-    pages[0].clock.run_for(10_000)
+    pages[0].clock.run_for(12_000)
     for page in pages:
         page.wait_for_function("events.length")
         assert page.evaluate("events") == [["unauthorized", None]]

@@ -6,6 +6,7 @@ const MOST_ITEMS = 500;
 const UNDO_SECONDS = 5;
 const LEAST_POLL_SECONDS = 5;
 const TIMEOUT_SECONDS = 20;
+const HANDOVER_SECONDS = 1;
 // A server that is away is asked again after at most this many intervals.
 const LONGEST_PAUSE = 32;
 const PANEL_WIDTH = 384;
@@ -63,16 +64,14 @@ const STYLE = new CSSStyleSheet();
 STYLE.replaceSync(`
 :host { display: inline-block; line-height: 1.4; }
 :host([hidden]), [hidden] { display: none !important; }
-:host([theme="light"]) { color-scheme: light; }
-:host([theme="dark"]) { color-scheme: dark; }
+:host([theme="light"]) { color-scheme: light; } :host([theme="dark"]) { color-scheme: dark; }
 :host([theme="auto"]) { color-scheme: light dark; }
 [part~="root"] {
   --back: light-dark(#fff, #1f2328); --text: light-dark(#1b1f24, #e6edf3); --quiet: light-dark(#555d66, #a9b3bd);
   --line: light-dark(#d0d7de, #3b4148); --hover: light-dark(#f3f5f7, #2a3037);
   --accent: var(--frontdesk-inbox-accent, light-dark(#0b57d0, #8ab4f8));
 }
-button, a { font: inherit; color: inherit; }
-button { cursor: pointer; border: 0; background: none; padding: 0; }
+button, a { font: inherit; color: inherit; border: 0; background: none; padding: 0; cursor: pointer; }
 button:disabled { cursor: default; opacity: .55; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; border-radius: 4px; }
 svg { display: block; width: 1.25em; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; }
@@ -99,10 +98,8 @@ svg { display: block; width: 1.25em; fill: none; stroke: currentColor; stroke-wi
 [part~="deleted"] { justify-content: space-between; color: var(--quiet); }
 [part~="item"]:hover { background: var(--hover); }
 [part~="content"] { flex: 1; min-width: 0; overflow-wrap: anywhere; }
-[part~="link"] { text-align: start; text-decoration: none; }
-[part~="unread"] [part~="link"] { font-weight: 700; }
-[part~="link"]::after { content: ""; position: absolute; inset: 0; }
-a[part~="link"]:hover { text-decoration: underline; }
+[part~="link"] { text-align: start; text-decoration: none; } a[part~="link"]:hover { text-decoration: underline; }
+[part~="link"]::after { content: ""; position: absolute; inset: 0; } [part~="unread"] [part~="link"] { font-weight: 700; }
 [part~="dot"] { flex: none; width: .55em; height: .55em; margin-top: .45em; border-radius: 50%; background: var(--accent); }
 [part~="text"] {
   margin: .15em 0; font-size: .92em; white-space: pre-line; overflow: hidden;
@@ -149,11 +146,7 @@ function icon(name) {
 // The API, with the cookie or with the tokens that `getToken` returns.
 class Server {
   constructor(base, getToken) {
-    Object.assign(this, { base, getToken });
-  }
-
-  url(path) {
-    return new URL(path, this.base);
+    Object.assign(this, { base, getToken, url: (path) => new URL(path, base) });
   }
 
   // A refused request is repeated once: it may have left while the cookie or the token was replaced.
@@ -200,6 +193,7 @@ const locks = navigator.locks ?? { request: (_name, _options, lead) => lead() };
 class Poll {
   state = { counts: null, tag: null, failures: 0, due: 0, at: 0, changed: 0 };
   isStopped = false;
+  isEnded = false;
   #turn = null;
   #wake = null;
 
@@ -228,6 +222,7 @@ class Poll {
 
   end() {
     if (this.isStopped) return;
+    this.isEnded = true;
     this.channel?.postMessage("unauthorized");
     this.stop();
     this.onUnauthorized();
@@ -254,6 +249,8 @@ class Poll {
       else await this.ask();
     }
     this.isLeading = false;
+    // The other tabs receive "unauthorized" before one of them gets the lock.
+    if (this.isEnded) await this.#pause(HANDOVER_SECONDS * 1000);
   }
 
   #pause(milliseconds) {
@@ -316,6 +313,7 @@ class FrontdeskInbox extends HTMLElement {
   #getToken = null;
   #server = null;
   #poll = null;
+  #connection = null;
   // The items of the panel, or null while they are not loaded.
   #items = null;
   #tag = null;
@@ -355,30 +353,26 @@ class FrontdeskInbox extends HTMLElement {
     }
     this.#parts ??= this.#build();
     this.#translate();
-    addEventListener("pagehide", this.#sendDeletions);
-    for (const kind of ["resize", "scroll"]) addEventListener(kind, this.#place, { passive: true });
+    const { signal } = (this.#connection = new AbortController());
+    addEventListener("pagehide", () => this.#sendDeletions(), { signal });
+    for (const kind of ["resize", "scroll"]) addEventListener(kind, () => this.#place(), { passive: true, signal });
     // The page's deferred scripts run first: they may set `getToken`.
-    if (document.readyState === "complete") this.#start();
-    else for (const kind of ["DOMContentLoaded", "load"]) addEventListener(kind, this.#startOnce);
+    const startOnce = () => this.#poll ?? this.#start();
+    if (document.readyState === "complete") startOnce();
+    else for (const kind of ["DOMContentLoaded", "load"]) addEventListener(kind, startOnce, { signal });
   }
 
   disconnectedCallback() {
     this.#sendDeletions();
     this.#poll?.stop();
     this.#poll = null;
-    removeEventListener("pagehide", this.#sendDeletions);
-    for (const kind of ["resize", "scroll"]) removeEventListener(kind, this.#place);
-    for (const kind of ["DOMContentLoaded", "load"]) removeEventListener(kind, this.#startOnce);
+    this.#connection.abort();
   }
 
   attributeChangedCallback(name) {
     if (name !== "lang") this.refresh();
     else if (this.#parts) this.#translate();
   }
-
-  #startOnce = () => {
-    if (!this.#poll) this.#start();
-  };
 
   #start() {
     this.#poll?.stop();
@@ -472,7 +466,7 @@ class FrontdeskInbox extends HTMLElement {
   }
 
   // Below the bell, aligned with its end, and inside the window.
-  #place = () => {
+  #place() {
     const { bell, panel, root } = this.#parts;
     const box = bell.getBoundingClientRect();
     const width = Math.min(PANEL_WIDTH, innerWidth - 2 * MARGIN);
@@ -482,7 +476,7 @@ class FrontdeskInbox extends HTMLElement {
       width: `${width}px`, top: `${top}px`, maxHeight: `${innerHeight - top - MARGIN}px`,
       left: `${Math.max(MARGIN, Math.min(left, innerWidth - width - MARGIN))}px`,
     });
-  };
+  }
 
   #showState() {
     const { counts, changed } = this.#poll.state;
@@ -676,9 +670,9 @@ class FrontdeskInbox extends HTMLElement {
   }
 
   // Before the page is left, while the browser can still send requests.
-  #sendDeletions = () => {
+  #sendDeletions() {
     for (const { item } of [...this.#deletions.values()]) this.#sendDeletion(item, true);
-  };
+  }
 }
 
 customElements.define("frontdesk-inbox", FrontdeskInbox);
