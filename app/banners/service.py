@@ -167,8 +167,8 @@ class Banners:
         return sorted(shown, key=lambda each: LEVELS.index(each.banner["level"]))
 
     def _with_audience(self, values: Mapping[str, Any]) -> JsonObject:
-        """Return the columns, with the audience as it is stored; raise Invalid for an account or a
-        workspace that does not exist."""
+        """Return the columns, with the stored form of the audience; raise Invalid for an account or
+        a workspace that does not exist."""
         columns = dict(values)
         conditions = columns.get("audience", EVERYONE)
         if conditions == EVERYONE:

@@ -29,7 +29,7 @@ def note_secret_field() -> str:
 
 
 def shown_banners(features: Features) -> Sequence[JsonObject]:
-    """Return the banners of a page whose content is already rendered."""
+    """Return the banners of a page after its content was rendered."""
     if hasattr(request, _ASKS) or not features.has(".dismiss_banner"):
         return ()
     caller = known_caller()

@@ -31,7 +31,7 @@ MODELS = {
     "workspaces.invitations.models": ("invitations",),
     "workspaces.models": ("workspace_members", "workspaces"),
 }
-# Tables that only some applications have, and whose models no start imports.
+# Tables that only some applications have. No start imports their models.
 _MODELS_OF_FEATURES = ("banners.models",)
 TABLES = frozenset(f"frontdesk_{name}" for names in MODELS.values() for name in names)
 # Those whose rows are work for the worker that sends messages.

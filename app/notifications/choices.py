@@ -42,7 +42,7 @@ class Choices:
     ) -> tuple[Select[Any], ColumnElement[Any]]:
         if not self._is_optional(kind):
             return receivers, reason
-        # If no account has turned the kind off, the query stays as it is: a join costs each row.
+        # If no account has turned the kind off, the query does not change: a join costs each row.
         is_off = (OptOut.kind == kind, OptOut.channel == channel)
         if self.session.scalar(select(literal(1)).where(*is_off).limit(1)) is None:
             return receivers, reason

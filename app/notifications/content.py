@@ -58,7 +58,7 @@ class Link(Text):
 
     def _deserialize(self, value: object, attr: object, data: object, **options: object) -> str:
         url = super()._deserialize(value, attr, data, **options)
-        # A URL that is too long has an error of its own.
+        # A URL that is too long gets a separate error.
         if len(url) <= URL_LENGTH and not is_link(url):
             raise ValidationError(NOT_A_LINK)
         return url

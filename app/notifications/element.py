@@ -38,7 +38,7 @@ def _script() -> Asset:
 @anyone
 @hidden
 def open_preferences() -> AnyResponse:
-    """Redirect to the page with the preferences, whose URL the script does not know."""
+    """Redirect to the page with the preferences: the script does not know its URL."""
     settings = current_frontdesk.settings
     path = settings.of(NotificationsSettings).PREFERENCES_PATH
     return redirect(settings.core.page_url(path), 303)

@@ -92,7 +92,7 @@ def is_in_audience(
 ) -> bool:
     """Return whether a loaded account meets the conditions by which `Receivers` selects accounts.
 
-    The ids of the audience are those of `to_json`. `is_member` tells whether the account is an
+    The ids of the audience are those of `to_json`. `is_member` says whether the account is an
     active member of the audience's workspace.
     """
     language, locale = audience.language, getattr(account, "locale", None) or ""

@@ -114,7 +114,7 @@ _KEYED = ("title", "message", "url", "kind", "data", "workspace_id")
 
 
 def default_channels(kind: NotificationKind | None) -> list[str]:
-    """Return the channels of a notification whose sender names none."""
+    """Return the channels of a notification if its sender names none."""
     return list((kind and kind.channels) or [INAPP])
 
 
@@ -200,7 +200,7 @@ class Notifications:
             return session.scalars(targets.limit(most)).all()
 
     def find_kind(self, key: str, parent: str = "") -> NotificationKind:
-        """Return the kind of a request, whose object `parent` names it; raise Invalid."""
+        """Return the kind that a request names in its object `parent`; raise Invalid."""
         if (kind := self.kinds.get(key)) is None:
             choices = sorted(self.kinds)
             text = CodedMessage("Not a kind of notifications.", "not_one_of", choices=choices)
@@ -288,8 +288,8 @@ class Notifications:
         return SendResult(notification, deliveries)
 
     def _email_if_unread_at(self, draft: Draft, names: list[str]) -> datetime | None:
-        """Return when emails are sent to those who have not read the notification in their inbox;
-        None for emails at once."""
+        """Return when emails are sent to accounts that have not read the notification in their
+        inbox; None for emails at once."""
         minutes, kind = draft.email_if_unread, self.kinds.get(draft.kind or "")
         if minutes is None and kind is not None:
             minutes = kind.email_if_unread

@@ -72,7 +72,7 @@ def test_banner_is_dismissed_by_account_and_visitor(site: Site, visitors: Visito
     her.open("/profile")
     expect(page.locator(".banner")).to_have_count(0)
 
-    # A visitor whose language is written from right to left.
+    # A visitor with a language that is written from right to left.
     visitor = visitors(cell=her.cell._replace(locale="ar"))
     page = visitor.page
     visitor.open("/forgot")

@@ -29,7 +29,7 @@ OWN_FORMS: dict[str, str] = {
     "duplicate_broadcast": "belongs to the page of the console",
     "save_segment": "belongs to the page of the console",
     "delete_segment": "belongs to the page of the console",
-    "dismiss_banner": "works for visitors too, whose browser keeps what they dismiss",
+    "dismiss_banner": "works for visitors too: their browser keeps the dismissed banners",
     "send_sample": "sends a sample email to the caller",
     "restore_item": "the API cannot undo a deletion",
     "make_first_root": "no account exists yet; the link of the server authorizes the form",

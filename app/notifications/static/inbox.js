@@ -408,7 +408,7 @@ class FrontdeskInbox extends HTMLElement {
     return this.#parts.panel.matches(":popover-open");
   }
 
-  // ---- What is shown ----
+  // ---- Display ----
 
   #build() {
     const badge = make("span", { part: "badge", ariaHidden: "true", hidden: true });
