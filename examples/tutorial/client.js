@@ -34,7 +34,7 @@ export async function signIn(email, password) {
 
 // [unread]
 export function watchUnread(show, seconds = 30) {
-  const update = async () => show((await request("/api/inbox/unread-count")).unread);
+  const update = async () => show((await request("/api/notifications/unread-count")).unread);
   update();
   return setInterval(update, seconds * 1000);
 }

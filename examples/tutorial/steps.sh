@@ -52,9 +52,9 @@ curl $api/account -H "Authorization: Bearer $token"
 # [end]
 
 # [requests]
-curl $api/ada/notes/ -H "Authorization: Bearer $token" \
+curl -w '\n' $api/ada/notes/ -H "Authorization: Bearer $token" \
   -H 'Content-Type: application/json' -d '{"text": "Water the plants"}'
-curl $api/ada/notes/ -H "Authorization: Bearer $token"
+curl -w '\n' $api/ada/notes/ -H "Authorization: Bearer $token"
 # [end]
 
 rm instance/outbox/*.eml

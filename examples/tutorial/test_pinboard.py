@@ -90,7 +90,7 @@ def test_pinned_note_reaches_the_other_members(ada: Person, bob: Person, frontde
     invite(ada.api(), "team", bob)
     bob.api().post("/api/team/notes/", 201, json={"text": "Milk is out"})
     assert ada.api().get("/api/team/notes/").json[0]["text"] == "Milk is out"
-    assert ada.api().get("/api/inbox/").json[0]["title"] == "Bob pinned a note"
+    assert ada.api().get("/api/notifications/").json[0]["title"] == "Bob pinned a note"
     frontdesk.deliver()
     frontdesk.mails.assert_sent(ada.email, subject="Bob pinned a note")
 

@@ -309,7 +309,7 @@ def test_development_server_forwards_requests_to_the_api(
         visitor.sees("0 unread")
         visitor.page.clock.fast_forward(POLL)
         # The browser stores responses and their ETag only with a valid certificate, or without TLS.
-        deployment.pinboard.wait_for('"GET /api/inbox/unread-count HTTP/1.1" 304 ')
+        deployment.pinboard.wait_for('"GET /api/notifications/unread-count HTTP/1.1" 304 ')
 
 
 @only_on("sqlite")
@@ -324,7 +324,7 @@ def test_example_works_with_the_service(
         "AUTH__BCRYPT_ROUNDS": "4",
         **service_settings(),
     }
-    paths = {"VITE_API": "/api/v1/", "VITE_INBOX": "notifications/"}
+    paths = {"VITE_API": "/api/v1/"}
     port, front_end = free_port(), FrontEnd.prepare(tmp_path / "react")
     with gunicorn(settings, tmp_path / "log") as service, front_end.develop(port, service, **paths):
         visitor.open(f"http://127.0.0.1:{port}")

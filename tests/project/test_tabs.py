@@ -33,8 +33,6 @@ flask --app wsgi db migrate -m "Pinboard"
 flask --app wsgi db upgrade
 """
 GUIDES = [name for name in page_names() if ":::{tab-item}" in (DOCS / f"{name}.md").read_text()]
-# The tutorial has mounted these blueprints already, and the guide mounts them.
-MOUNTED_IN_TUTORIAL = {"registration": "registration", "notifications": "notifications"}
 # A step that a page could lack or have wrong, and what a reader would see.
 MISTAKES = {
     "no extra": ("mfa", "pip install 'flask-frontdesk[mfa]'", "", "flask-frontdesk[mfa]"),
@@ -119,7 +117,6 @@ def followed(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                     "folder": str(folder / title.replace("/", "-")),
                     "script": script(shown),
                     "edits": [step.code for step in shown],
-                    "without": MOUNTED_IN_TUTORIAL.get(name, ""),
                     "debug": "in debug mode" in "".join(tabs(text, "application")),
                 }
             )

@@ -194,11 +194,15 @@ def edited(factory: str, code: str) -> str:
     settings, and everything else below the blueprints."""
     lines, added = factory.splitlines(), code.splitlines()
     places: dict[str, list[str]] = {"import": [], "config": [], "rest": []}
+    factory_lines = {line.strip() for line in lines}
     tree = ast.parse(code)
     starts = [
         min([n.lineno, *(d.lineno for d in getattr(n, "decorator_list", []))]) for n in tree.body
     ]
     for node, start, end in zip(tree.body, starts, [*starts[1:], len(added) + 1], strict=True):
+        if added[start - 1] in factory_lines:
+            # The page says to leave out what the application mounts already.
+            continue
         place = "rest"
         if isinstance(node, ast.Import | ast.ImportFrom):
             place = "import"
@@ -305,11 +309,6 @@ def main() -> None:
         shutil.rmtree(Path(base["folder"]) / ".commands")
         for guide in plan["guides"]:
             shutil.copytree(base["folder"], guide["folder"])
-            if name := guide["without"]:
-                factory = Path(guide["folder"]) / FACTORY
-                lines = factory.read_text().splitlines(keepends=True)
-                kept = [line for line in lines if f"blueprints.{name}," not in line]
-                factory.write_text("".join(kept))
             results[guide["name"]] = in_fork(plan, guide, extras)
     sys.stdout.write(json.dumps(results))
 

@@ -4,7 +4,7 @@
 // Where the API and the inbox are mounted, each with a slash at the end. The API can
 // have another origin than the page, such as https://api.example.com/api/.
 const API = new URL(import.meta.env.VITE_API ?? "/api/", location.href);
-export const INBOX: string = import.meta.env.VITE_INBOX ?? "inbox/";
+export const INBOX: string = import.meta.env.VITE_INBOX ?? "notifications/";
 // [end]
 
 // [types]

@@ -45,7 +45,7 @@ def create_app(database_url: str | None = None) -> Flask:
     app.register_blueprint(blueprints.registration, url_prefix="/api")
     app.register_blueprint(blueprints.workspaces, url_prefix="/api/workspaces")
     app.register_blueprint(blueprints.invitations, url_prefix="/api")
-    app.register_blueprint(blueprints.notifications, url_prefix="/api/inbox")
+    app.register_blueprint(blueprints.notifications, url_prefix="/api/notifications")
     app.register_blueprint(blueprints.health, url_prefix="/api")
     app.register_blueprint(blueprints.docs, url_prefix="/api")
     app.register_blueprint(blueprints.console)
