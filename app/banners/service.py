@@ -155,7 +155,7 @@ class Banners:
             self.session, account_id=None if account is None else account.id, now=self.clock.now()
         )
         shown = [
-            ShownBanner(_read_banner(row), is_dismissed)
+            ShownBanner(_read_banner(row[:-3]), is_dismissed)
             for row in rows
             for audience, is_dismissed, is_member in [row[-3:]]
             if audience == EVERYONE

@@ -61,7 +61,7 @@ class SentNotifications:
         """Send an admin's notification; its channels must exist and include the inbox. Return it,
         and whether it was sent with its key before."""
         kind = self.notifications.find_kind(data.get("kind", ANNOUNCEMENTS), "data.")
-        channels = data.get("channels", default_channels(kind))
+        channels = data["channels"] if "channels" in data else default_channels(kind)
         if unknown := self.notifications.unknown_channels(channels):
             raise Invalid.about("data.channels", self.notifications.not_channels(unknown))
         if channels and INAPP not in channels:

@@ -48,13 +48,12 @@ def add_links(items: list[Item]) -> list[Item]:
     # Written as JSON, since a page has hundreds and objects would cost a third more. A path is
     # percent-encoded, so it needs no other escaping.
     inbox = _inbox_path()
+    start, mark, delete = f'{{"self":"{inbox}/', f'","mark":"{inbox}/', f'/mark","delete":"{inbox}/'
     for item in items:
-        item_path = f'"{inbox}/{item["id"]}"'
-        mark = f'"{inbox}/{item["notification_id"]}/mark"'
-        url = item["url"]
+        item_id, url = item["id"], item["url"]
         opened = "null" if url is None else _opened_page(url)
         item["links"] = Fragment(
-            f'{{"self":{item_path},"mark":{mark},"delete":{item_path},"open":{opened}}}'
+            f'{start}{item_id}{mark}{item["notification_id"]}{delete}{item_id}","open":{opened}}}'
         )
     return items
 

@@ -159,11 +159,12 @@ class Notifications:
         if to is not None and not isinstance(to, Audience):
             to = list(to)
         with transaction(self.session), extended_timeout(self.session):
-            key = self._find_or_add_key(draft, names, to)
+            key = None if draft.key is None else self._find_or_add_key(draft, draft.key, names, to)
             if isinstance(key, Notification):
                 counts = counts_by_subject(self.session, SUBJECT, [key.id])
                 return SendResult(key, counts.get(key.id, {}), is_replay=True)
-            self._check_workspace(draft.workspace_id)
+            if draft.workspace_id is not None:
+                self._lock_workspace(draft.workspace_id)
             sent = self._send(draft, names, self._receivers(to))
             stored, is_broadcast = sent.notification, draft.notification_type == ADMIN
             if key is not None and stored is not None:
@@ -211,10 +212,9 @@ class Notifications:
         self, kind: NotificationKind, channels: Iterable[str], parent: str = ""
     ) -> None:
         """Raise Invalid for channels that notifications of this kind cannot have."""
-        if excluded := kind.excluded(channels):
+        if kind.channels is not None and (excluded := kind.excluded(channels)):
             text = f"Not a channel of this kind: {', '.join(excluded)}"
-            choices = list(kind.channels or ())
-            message = CodedMessage(text, "not_one_of", choices=choices)
+            message = CodedMessage(text, "not_one_of", choices=list(kind.channels))
             raise Invalid.about(f"{parent}channels", message)
 
     def unknown_channels(self, channels: Iterable[str]) -> list[str]:
@@ -225,22 +225,19 @@ class Notifications:
         return CodedMessage(f"Not a channel: {', '.join(unknown)}", "not_one_of", choices=known)
 
     def _find_or_add_key(
-        self, draft: Draft, names: list[str], to: Audience | list[Any] | None
-    ) -> Notification | NotificationKey | None:
-        if draft.key is None:
-            return None
+        self, draft: Draft, key: str, names: list[str], to: Audience | list[Any] | None
+    ) -> Notification | NotificationKey:
         content = {name: getattr(draft, name) for name in _KEYED}
         fingerprint = make_fingerprint({**content, "channels": sorted(names)}, to)
-        return self.keys.find_or_add(draft.sender_id, draft.key, fingerprint)
+        return self.keys.find_or_add(draft.sender_id, key, fingerprint)
 
-    def _check_workspace(self, workspace_id: int | None) -> None:
+    def _lock_workspace(self, workspace_id: int) -> None:
         """Raise UnknownWorkspace, or keep the workspace until the end of the transaction."""
-        if workspace_id is not None:
-            found = select(Workspace.id).where(Workspace.id == workspace_id)
-            # The lock of a foreign key: without it, the workspace could be deleted before the row
-            # is stored.
-            if self.session.scalar(found.with_for_update(read=True, key_share=True)) is None:
-                raise UnknownWorkspace
+        found = select(Workspace.id).where(Workspace.id == workspace_id)
+        # The lock of a foreign key: without it, the workspace could be deleted before the row is
+        # stored.
+        if self.session.scalar(found.with_for_update(read=True, key_share=True)) is None:
+            raise UnknownWorkspace
 
     def _receivers(self, to: Audience | Iterable[Any] | None) -> Receivers:
         receivers = Receivers.of(self.session, self.accounts, to)

@@ -117,10 +117,9 @@ def ask(engine: Engine, sql: str, values: Any) -> list[Row]:
 
 
 def _read(rows: list[Row], readers: Readers) -> list[Row]:
-    read: list[Row] = []
-    for row in rows:
-        values = list(row)
-        for index, reader in readers:
+    read: list[Any] = list(map(list, rows))
+    # Column by column, which takes less time than all readers for each row.
+    for index, reader in readers:
+        for values in read:
             values[index] = reader(values[index])
-        read.append(values)
     return read

@@ -71,23 +71,27 @@ def row_serializer(
 ) -> Callable[[Sequence[Any]], JsonObject]:
     """Return a function that serializes a row with the columns of a read schema, in its order.
 
-    With `columns`, rows have these columns instead, and other fields are left out. For hot routes:
+    With `columns`, rows have exactly these columns, and other fields are left out. For hot routes:
     the schema's `dump` takes ten times as long. The function is generated as source code, as
     `dataclasses` generate an `__init__`, because `dict(zip(…))` takes nearly twice as long.
     """
     names = field_names(schema)
-    positions = {name: index for index, name in enumerate(names if columns is None else columns)}
+    found = names if columns is None else columns
+    # Unpacking a row takes less time than reading its values by index.
+    values = {name: f"value{index}" for index, name in enumerate(found)}
     items = []
     for name in names:
         field = schema_instance(schema).dump_fields[name]
-        if isinstance(field, IsUnset) and field.attribute in positions:
-            items.append(f"{name!r}: row[{positions[field.attribute]}] is None")
-        elif name in positions:
-            items.append(f"{name!r}: row[{positions[name]}]")
-    serialize: Callable[[Sequence[Any]], JsonObject] = eval(  # noqa: S307
-        f"lambda row: {{{', '.join(items)}}}"
+        if isinstance(field, IsUnset) and field.attribute in values:
+            items.append(f"{name!r}: {values[field.attribute]} is None")
+        elif name in values:
+            items.append(f"{name!r}: {values[name]}")
+    code = (
+        f"def serialize(row):\n {', '.join(values.values())}, = row\n return {{{', '.join(items)}}}"
     )
-    return serialize
+    namespace: dict[str, Callable[[Sequence[Any]], JsonObject]] = {}
+    exec(code, namespace)  # noqa: S102
+    return namespace["serialize"]
 
 
 @cache
