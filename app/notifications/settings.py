@@ -27,13 +27,11 @@ class NotificationsSettings(DeliverySettings):
     )
     PREFERENCES_PATH: UrlPath = Field(
         default="/account/notifications",
-        description="Path of the page where accounts choose which notifications they get, for links"
-        " in emails.",
+        description="Path of the page of an account's preferences, for links in emails.",
     )
     UNSUBSCRIBE_PATH: UrlPath = Field(
         default="/unsubscribe",
-        description="Path of the page that opens when a mail program shows the unsubscribe link of"
-        " an email in a browser.",
+        description="Path of the page that an unsubscribe link opens in a browser.",
     )
     KINDS: Annotated[dict[str, NotificationKind], PlainValidator(read_kinds)] = Field(
         default={},
