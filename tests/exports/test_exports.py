@@ -102,7 +102,8 @@ def test_export_has_the_data_of_every_feature(
     api.post(f"/workspaces/{slug}/invitations", 201, json={"email": "bob@example.com"})
     with app.app_context():
         Frontdesk().notify("To all", "One.", channels=["inapp", "email"], sender=ada.id)
-        Frontdesk().notify("To Ada", "Two.", channels=["inapp"], receivers=[ada.id])
+        content: dict[str, Any] = {"url": "/orders/7", "data": {"order": 7}}
+        Frontdesk().notify("To Ada", "Two.", receivers=[ada.id], kind="announcements", **content)
     with app.app_context():
         workspace = service(Workspaces).get(slug)
         owner = service(Members).get(workspace.id, ada.id).member
@@ -117,6 +118,8 @@ def test_export_has_the_data_of_every_feature(
     assert [row["slug"] for row in lines(archive, "workspaces.jsonl")] == [slug]
     assert [row["email"] for row in lines(archive, "invitations.jsonl")] == ["bob@example.com"]
     assert [row["title"] for row in lines(archive, "inbox.jsonl")] == ["To all", "To Ada"]
+    assert [row["data"] for row in lines(archive, "inbox.jsonl")] == [None, {"order": 7}]
+    assert lines(archive, "inbox.jsonl")[1]["url"] == "/orders/7"
     assert [row["title"] for row in lines(archive, "sent.jsonl")] == ["To all"]
     newest = lines(archive, "inbox.jsonl")[-1]["id"]
     assert lines(archive, "seen.jsonl") == [{"account_id": ada.id, "item_id": newest}]
