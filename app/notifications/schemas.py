@@ -1,5 +1,6 @@
 """Schemas of requests and responses, with the examples of the OpenAPI document."""
 
+from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
@@ -79,9 +80,6 @@ class WithReceivers(RequestSchema):
 
 
 class NotificationCreate(WithReceivers):
-    class Meta(WithReceivers.Meta):
-        json_schema = {"anyOf": [{"required": ["channels"]}, {"required": ["kind"]}]}
-
     class Input(TypedDict):
         title: str
         message: str
@@ -108,8 +106,8 @@ class NotificationCreate(WithReceivers):
         EnumField(CHANNEL),
         validate=validate.Length(max=MAX_CHANNELS),
         metadata={
-            "description": "Channels on which the notification is sent. Default with a `kind`: the"
-            " channels of the kind."
+            "description": "Channels on which the notification is sent. Required without a `kind`;"
+            " default with one: the channels of the kind."
         },
     )
     url = Link(
@@ -134,7 +132,7 @@ class NotificationCreate(WithReceivers):
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def require_channels(self, _data: Any, original: Any, **_: Any) -> None:
-        if "channels" not in original and "kind" not in original:
+        if isinstance(original, Mapping) and not {"channels", "kind"} & original.keys():
             raise ValidationError({"channels": [REQUIRED]})
 
 

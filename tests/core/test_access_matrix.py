@@ -73,6 +73,7 @@ def _is_protected(app: Flask, rule: Rule) -> bool:
 PUBLIC = {
     "DELETE /session",
     "DELETE /tasks/<row_id:task_id>",
+    "DELETE /unsubscribe/<token>",
     "GET /<workspace_slug>/profiles/avatars/<name>",
     "GET /banners",
     "GET /docs",
@@ -81,10 +82,13 @@ PUBLIC = {
     "GET /health/ready",
     "GET /idp/login",
     "GET /invitation",
+    "GET /notifications/element/<version>/inbox.js",
+    "GET /notifications/element/preferences",
     "GET /openapi.json",
     "GET /profiles/avatars/<name>",
     "GET /tasks/",
     "GET /tasks/<row_id:task_id>",
+    "GET /unsubscribe/<token>",
     "PATCH /tasks/<row_id:task_id>",
     "POST /account/email/confirm",
     "POST /account/email/undo",
@@ -113,6 +117,7 @@ PUBLIC = {
     "POST /session/passkey",
     "POST /tasks/",
     "POST /token",
+    "POST /unsubscribe/<token>",
     "POST /verify-token",
 }
 

@@ -82,10 +82,15 @@ def migrate(app: Flask, target: str = "head", *, fails: bool = False) -> None:
 
 
 def inbox(app: Flask, receiver: int) -> list[tuple[str, bool]]:
-    """Return the title and the state of each item, the newest first."""
-    with app.app_context():
-        items = service(Inbox).page(receiver, limit=10)
-        return [(item["title"], item["is_read"]) for item in items]
+    """Return the title and the state of each item, the newest first. Read by SQL, because the
+    service needs columns of a later migration."""
+    items = text(
+        "SELECT title, is_read FROM frontdesk_inbox i JOIN frontdesk_notifications n"
+        " ON n.id = i.notification_id WHERE receiver_id = :receiver ORDER BY i.id DESC"
+    )
+    with engine_of_app(app).connect() as connection:
+        rows = connection.execute(items, {"receiver": receiver})
+        return [(title, bool(is_read)) for title, is_read in rows]
 
 
 def check_moved(app: Flask) -> None:
@@ -165,9 +170,8 @@ def test_item_that_is_deleted_after_its_move_is_not_moved_again(app: Flask) -> N
         return
     interrupt_after(app, 3)
     assert inbox(app, 9) == [("first", False)]
-    with app.app_context():
-        (item,) = service(Inbox).page(9, limit=10)
-        service(Inbox).delete(9, item["id"])
+    with engine_of_app(app).begin() as connection:
+        connection.exec_driver_sql("DELETE FROM frontdesk_inbox WHERE receiver_id = 9")
     migrate(app)
     assert inbox(app, 9) == [("second", False)]
 

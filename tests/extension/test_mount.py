@@ -92,7 +92,7 @@ def test_disabled_blueprint_names_the_setting_to_change(name: str, setting: str)
 
 def test_every_other_blueprint_can_be_mounted_with_default_settings() -> None:
     others = set(_PREFIXES) - {"sessions", "mfa", "passkeys", "login_codes"}
-    assert len(others) == 15
+    assert len(others) == 16
     assert host(*others).blueprints.keys() >= others
 
 
