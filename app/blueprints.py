@@ -29,7 +29,7 @@ _HOMES = {
     "registration": "registration.routes",
     "sessions": "auth.sessions.routes",
     "tasks": "tasks.routes",
-    "unsubscribe": "notifications.unsubscribe_routes",
+    "unsubscribe": "notifications.unsubscribe_blueprint",
     "workspaces": "workspaces.routes",
 }
 __all__ = sorted(_HOMES)

@@ -7,9 +7,9 @@ from orjson import Fragment
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required
 from ..core.context import find_context, service
-from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
+from ..core.web.lazy_views import LazyView
 from ..core.web.operation import example, raises, variables
 from ..core.web.paging import own_path
 from ..core.web.replicas import reads_replica
@@ -17,10 +17,8 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers, polled
 from .assembly import assemble_blueprint
 from .element import add_template_global, open_preferences, serve_script
-from .errors import MandatoryKind, NotificationNotFound
+from .errors import NotificationNotFound
 from .inbox import Inbox, Item
-from .preferences import Preferences
-from .preferences_schemas import CHOICES, PREFERENCES, PreferencesRead, PreferencesUpdate
 from .schemas import (
     ITEM,
     MARKED,
@@ -113,30 +111,9 @@ def mark_seen(json: Seen.Input) -> Counts:
     return service(SeenMarks).mark(caller().account.id, json["id"])
 
 
-@blueprint.get("/preferences")
-@active_account_required
-@example(answer=PREFERENCES)
-@answers(200, PreferencesRead, ready=True)
-def get_preferences() -> JsonObject:
-    """Get the caller's preferences
-
-    Lists all kinds of notifications, with the channels that can be turned off.
-    """
-    return service(Preferences).read(caller().account.id)
-
-
-@blueprint.put("/preferences")
-@active_account_required
-@example(json=CHOICES, answer=PREFERENCES)
-@raises(MandatoryKind)
-@takes(json=PreferencesUpdate)
-@answers(200, PreferencesRead, ready=True)
-def set_preferences(json: PreferencesUpdate.Input) -> JsonObject:
-    """Turn kinds of notifications on and off
-
-    Changes the kinds and channels that are sent, all of them or, with an error, none.
-    """
-    return service(Preferences).change(caller().account.id, json["kinds"])
+for _method, _name in (("GET", "get_preferences"), ("PUT", "set_preferences")):
+    _view = LazyView(f"preferences_routes.{_name}", __package__)
+    blueprint.add_url_rule("/preferences", view_func=_view, methods=[_method])
 
 
 @blueprint.patch("/mark-all")

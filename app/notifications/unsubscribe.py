@@ -20,12 +20,13 @@ from ..core.config.settings import LoadedSettings
 from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.transaction import AnySession, transaction
 from ..core.types import AccountKey, JsonObject
+from ..core.web.lazy_views import LazyView
 from .errors import InvalidUnsubscribeLink
 from .optouts import delete_opt_outs, read_opt_outs, store_opt_outs
 from .preferences import Preferences
 
 BLUEPRINT = "unsubscribe"
-_VIEW = "unsubscribe"
+_VIEW, _ROUTES = "unsubscribe", "unsubscribe_routes"
 _SALT = "frontdesk.unsubscribe"
 
 
@@ -82,7 +83,7 @@ class UnsubscribeLinks:
             name
             for name, view in self.app.view_functions.items()
             # The application can register the blueprint under another name.
-            if name.endswith(f".{_VIEW}") and view.__module__ == f"{__name__}_routes"
+            if name.endswith(f".{_VIEW}") and isinstance(view, LazyView) and view.module == _ROUTES
         )
         root = self.app.config["APPLICATION_ROOT"]
         adapter = self.app.url_map.bind("", script_name=root)

@@ -6,19 +6,15 @@ from urllib.parse import urlencode
 from flask import Response
 from marshmallow import Schema, fields
 
-from ..accounts.service import Accounts
-from ..core.context import Context, current_frontdesk, service
+from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject
-from ..core.web.blueprint import Blueprint
 from ..core.web.fields import RequestSchema, StrictBoolean, response_field
 from ..core.web.operation import anyone, example, raises, variables
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
-from . import preferences
 from .errors import InvalidUnsubscribeLink
-from .preferences import Preferences
 from .settings import NotificationsSettings
-from .unsubscribe import BLUEPRINT, UnsubscribeTokens, Unsubscribing
+from .unsubscribe import Unsubscribing
 
 
 class UnsubscribeQuery(RequestSchema):
@@ -51,25 +47,9 @@ UNSUBSCRIBED = {
 SUBSCRIBED = {**UNSUBSCRIBED, "subscribed": True}
 
 
-def assemble(context: Context) -> None:
-    preferences.assemble(context)
-    context.provide(Unsubscribing, _unsubscribing)
-
-
-def _unsubscribing(context: Context) -> Unsubscribing:
-    return Unsubscribing(
-        context.session,
-        context.get(Accounts),
-        context.get(Preferences),
-        context.get(UnsubscribeTokens),
-    )
-
-
-blueprint = Blueprint(BLUEPRINT, __name__, assemble=assemble, about="One-click unsubscribe")
 by_token = variables(token="Token of the link in the header `List-Unsubscribe` of an email.")
 
 
-@blueprint.get("/unsubscribe/<token>")
 @anyone
 @by_token
 @raises(InvalidUnsubscribeLink)
@@ -86,7 +66,6 @@ def open_unsubscribe_link(token: str) -> Response:
     return Response(status=303, headers={"Location": f"{page}?{query}"})
 
 
-@blueprint.post("/unsubscribe/<token>")
 @anyone
 @by_token
 @example(answer=UNSUBSCRIBED)
@@ -101,7 +80,6 @@ def unsubscribe(token: str, query: UnsubscribeQuery.Input) -> JsonObject:
     return service(Unsubscribing).turn_off(token, is_all=query["all"])
 
 
-@blueprint.delete("/unsubscribe/<token>")
 @anyone
 @by_token
 @example(answer=SUBSCRIBED)

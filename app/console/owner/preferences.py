@@ -5,7 +5,7 @@ from flask import Response, request
 from ...auth.decorators import active_account_required
 from ...core.types import JsonObject
 from ...core.web.operation import hidden
-from ...notifications import routes as inbox_api
+from ...notifications import preferences_routes as preferences_api
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..page_globals import channel_name, kind_name
@@ -22,7 +22,7 @@ _DESCRIPTIONS = {
 @active_account_required
 @hidden
 def preferences_page() -> Response:
-    kinds = [_with_texts(kind) for kind in get_from_api(inbox_api.get_preferences)["kinds"]]
+    kinds = [_with_texts(kind) for kind in get_from_api(preferences_api.get_preferences)["kinds"]]
     channels = list(dict.fromkeys(channel for kind in kinds for channel in kind["channels"]))
     return render_page(
         "owner/preferences.html",
@@ -33,7 +33,7 @@ def preferences_page() -> Response:
     )
 
 
-@console_form(inbox_api.set_preferences, page=preferences_page)
+@console_form(preferences_api.set_preferences, page=preferences_page)
 def set_preferences(call_api: ApiCall) -> Response:
     call_api(json={"kinds": _sent_choices()})
     return redirect_to(".preferences_page", _("Notifications saved."))
