@@ -15,22 +15,23 @@ from collections.abc import Iterator
 from .test_structure import APP, modules
 
 BUDGETS = {
-    "accounts": 2_198,
+    "accounts": 2_199,
     "administration": 1_354,
-    "app": 467,
+    "app": 471,
     "audit": 374,
     "auth": 8_814,
-    "broadcasts": 1_132,
-    "cli": 1_095,
-    "console": 6_814,
-    "core": 7_286,
+    "banners": 517,
+    "broadcasts": 1_178,
+    "cli": 1_104,
+    "console": 7_173,
+    "core": 7_327,
     "deletion": 319,
-    "delivery": 3_361,
+    "delivery": 3_517,
     "doctor": 459,
     "exports": 561,
-    "extension": 1_581,
-    "monitoring": 333,
-    "notifications": 1_129,
+    "extension": 1_626,
+    "monitoring": 334,
+    "notifications": 2_374,
     "profiles": 1_289,
     "registration": 428,
     "server": 422,
@@ -38,7 +39,7 @@ BUDGETS = {
     "tasks": 209,
     "testing": 398,
     "transfer": 1_217,
-    "workspaces": 2_528,
+    "workspaces": 2_541,
 }
 # A package may be this much smaller than its budget before the budget has to follow.
 SLACK = 20
