@@ -15,15 +15,14 @@ class AccountSettings(Namespace):
     )
     ROLES: list[Role] = Field(
         default=[*ROLES],
-        description="Roles that accounts can have. `root`, `admin` and `user` are always included."
-        " A custom role has no administrative rights, and administrators manage its accounts"
-        ' like those of users. Example: `["accountant"]`.',
+        description="Roles that accounts can have, in addition to `root`, `admin` and `user`. A"
+        ' custom role has no administrative rights. Example: `["accountant"]`.',
     )
     PASSWORDS: Literal["on", "off"] = Field(
         default="on",
         description="Whether accounts have passwords. `off` disables every route, command and page"
-        " that sets or checks a password. Stored passwords stay, and are never checked. `off`"
-        " requires an identity provider or `AUTH__LOGIN_BY_CODE`.",
+        " for passwords, and requires an identity provider or `AUTH__LOGIN_BY_CODE`. Stored"
+        " passwords stay.",
     )
     BCRYPT_ROUNDS: int = Field(
         default=12,
@@ -35,7 +34,7 @@ class AccountSettings(Namespace):
     LOGINS_AT_ONCE: PositiveInt = Field(
         default=24,
         description="Maximum number of sign-ins that a process checks or queues. Further"
-        " sign-ins get a 503. Keep the number below the server's number of threads.",
+        " sign-ins get a 503. Keep it below the server's number of threads.",
     )
     FOREIGN_PEPPERS: list[SecretStr] = Field(
         default=[],
@@ -59,8 +58,8 @@ class AccountSettings(Namespace):
     BREACHED_PASSWORDS: Literal["off", "refuse"] = Field(
         default="off",
         description="Whether to reject passwords from known data breaches (Have I Been Pwned)."
-        " Only five characters of a hash are sent. If the server does not respond"
-        " within a second, the password is accepted.",
+        " Only five characters of a hash are sent. Without a response within"
+        " a second, the password is accepted.",
     )
     BREACHED_PASSWORDS_URL: Origin = Field(
         default="https://api.pwnedpasswords.com",

@@ -58,9 +58,8 @@ class DeliveryVariables(BaseSettings):
     )
     MAIL_LOCAL_HOSTNAME: str | None = Field(
         default=None,
-        description="Host name in the greeting to the SMTP server. If unset, the name of this"
-        " machine if it is fully qualified, otherwise the sender's domain or the IP"
-        " address.",
+        description="Host name in the greeting to the SMTP server. Default: this"
+        " machine's full name, otherwise the sender's domain.",
     )
     MAIL_SUPPRESS_SEND: bool = Field(default=False, description="Suppress all emails, for tests.")
 

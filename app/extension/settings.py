@@ -67,8 +67,7 @@ class ComposedSettings(DeliveryVariables):
     SECRET_KEY: SecretStr | None = Field(
         default=None,
         description="Key that signs access tokens and links. Use at least 32 random characters."
-        " If unset, each start creates a random key, which ends all sessions, and"
-        " logs a warning.",
+        " If unset, each start creates a key, which ends all sessions.",
     )
     IDP_OAUTH_CLIENT_ID: str | None = Field(
         default=None, description="Client ID at the identity provider."

@@ -22,8 +22,8 @@ class NotificationsSettings(DeliverySettings):
     )
     INLINE_RECEIVERS: PositiveInt = Field(
         default=10_000,
-        description="Maximum number of recipients that the request itself stores. Workers store"
-        " the recipients of larger broadcasts.",
+        description="Maximum number of recipients that a request stores. Workers store larger"
+        " broadcasts.",
     )
     PREFERENCES_PATH: UrlPath = Field(
         default="/account/notifications",
@@ -35,7 +35,6 @@ class NotificationsSettings(DeliverySettings):
     )
     KINDS: Annotated[dict[str, NotificationKind], PlainValidator(read_kinds)] = Field(
         default={},
-        description="Kinds of notifications by key, each with `name` and optionally `description`,"
-        " `channels`, `mandatory` and `email_if_unread`. Example:"
+        description="Kinds of notifications, by key. Example:"
         ' `{"notes": {"name": "Notes", "channels": ["inapp", "email"]}}`.',
     )

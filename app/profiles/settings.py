@@ -37,8 +37,8 @@ class ProfilesSettings(Namespace):
         ]
     ] = Field(
         default=["first_name", "last_name"],
-        description="Properties that the console's profile form requires. Others can be left"
-        " empty, which stores `null`. Your own schema of profiles decides for the form too.",
+        description="Properties that the console's profile form requires. Others can be empty"
+        " (`null`).",
     )
     AVATAR_STORAGE: Literal["local", "s3"] = Field(
         default="local",

@@ -120,9 +120,8 @@ class CoreSettings(Namespace):
     )
     PROBLEM_TYPE_URL: str = Field(
         default="https://flask-frontdesk.readthedocs.io/error-codes.html",
-        description="URL of the page that describes the error codes. The `type` of an error is"
-        " this URL with the error code as anchor. If empty, `type` is"
-        " `about:blank`.",
+        description="URL of the page that describes the error codes. An error's `type` is"
+        " this URL with the code as anchor; if it is empty, `about:blank`.",
     )
     HSTS_SUBDOMAINS: bool = Field(
         default=False,
@@ -149,14 +148,14 @@ class CoreSettings(Namespace):
     )
     DATABASE_PREPARED: Literal["auto", "on", "off"] = Field(
         default="auto",
-        description="Whether PostgreSQL connections prepare statements. `auto` prepares unless"
-        " they go through a pooler such as PgBouncer. `on` also prepares through a"
-        " pooler: PgBouncer 1.22 or newer with `max_prepared_statements`.",
+        description="Whether PostgreSQL connections prepare statements. `auto` prepares except"
+        " through a pooler such as PgBouncer. `on` always prepares: PgBouncer needs version 1.22"
+        " and `max_prepared_statements`.",
     )
     DATABASE_DIRECT_URL: PostgresUrl | None = Field(
         default=None,
-        description="SQLAlchemy URL of the same database without the pooler, for migrations."
-        " Set it if `CORE__DATABASE_URL` goes through a pooler in transaction mode.",
+        description="SQLAlchemy URL of the same database without the pooler of"
+        " `CORE__DATABASE_URL`, for migrations.",
     )
     DATABASE_READ_URL: PostgresUrl | None = Field(
         default=None,
@@ -171,15 +170,14 @@ class CoreSettings(Namespace):
     KEYSTORE: Literal["auto", "memory", "redis", "database"] = Field(
         default="auto",
         description="Shared state store for rate limits and one-time codes. `auto` uses Redis"
-        " if Redis is configured, and otherwise the memory of each process. `redis`"
-        " aborts startup if the Redis settings are missing or invalid. `database`"
-        " with SQLite uses a separate file next to the database.",
+        " if it is configured, otherwise the memory of each process. `redis` requires valid Redis"
+        " settings. `database` with SQLite uses a file next to the database.",
     )
     REDIS_URL: RedisUrl | None = Field(
         default=None,
         description="URL of the Redis server for the shared state store: `redis://`,"
         " `rediss://` (TLS) or `unix://`; `redis+sentinel://` for its sentinels,"
-        " `redis+cluster://` for a Redis Cluster. Any other scheme aborts startup."
+        " `redis+cluster://` for a Redis Cluster."
         " Example: `redis+sentinel://a.example.com:26379,b.example.com:26379/mymaster/0`.",
     )
     REDIS_HOST: str | None = Field(
@@ -213,8 +211,8 @@ class CoreSettings(Namespace):
     )
     PRODUCTION_CHECKS: Literal["warn", "refuse"] = Field(
         default="warn",
-        description="What to do about misconfigurations at startup, such as a weak secret key"
-        " or debug mode: log a warning for each, or refuse to start.",
+        description="Whether misconfigurations, such as a weak secret key or debug mode, are logged"
+        " at startup or prevent it.",
     )
     LOG_FORMAT: Literal["auto", "text", "json"] = Field(
         default="auto",

@@ -43,12 +43,7 @@ MESSAGES = (
         " with a printer: its drawings are on the long table, and your remarks are welcome.",
     ),
 )
-BANNER = {
-    "text": "The service is unavailable on Friday from 20:00 to 21:00, for maintenance.",
-    "url": "/forgot",
-    "level": "warning",
-    "audience": "everyone",
-}
+BANNER = {"text": "New: notification preferences.", "level": "info", "audience": "everyone"}
 _AGENTS = (
     "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15"
