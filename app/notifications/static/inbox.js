@@ -36,7 +36,7 @@ const TEXTS = {
     delete: "Supprimer", deleted: "Notification supprimée", undo: "Annuler", older: "Afficher les plus anciennes",
     preferences: "Paramètres des notifications", empty: "Aucune notification", loading: "Chargement…",
     failed: "Une erreur est survenue. Réessayez.",
-    away: "Impossible de charger les notifications.", signedOut: "Vous êtes déconnecté.",
+    away: "Impossible de charger les notifications.", signedOut: "Votre session est fermée.",
   },
   es: {
     title: "Notificaciones", unread: "No leída",
@@ -44,8 +44,8 @@ const TEXTS = {
     markAll: "Marcar todas como leídas", read: "Marcar como leída", unmark: "Marcar como no leída",
     delete: "Eliminar", deleted: "Notificación eliminada", undo: "Deshacer", older: "Mostrar anteriores",
     preferences: "Ajustes de notificaciones", empty: "No hay notificaciones", loading: "Cargando…",
-    failed: "No ha funcionado. Inténtelo de nuevo.",
-    away: "No se pueden cargar las notificaciones.", signedOut: "Ha cerrado la sesión.",
+    failed: "No ha funcionado. Inténtalo de nuevo.",
+    away: "No se pueden cargar las notificaciones.", signedOut: "Tu sesión se cerró.",
   },
   ar: {
     title: "الإشعارات", unread: "غير مقروء",
@@ -53,7 +53,7 @@ const TEXTS = {
       one: "إشعار جديد واحد", two: "إشعاران جديدان", few: "{n} إشعارات جديدة", many: "{n} إشعارًا جديدًا",
       other: "{n} إشعار جديد",
     },
-    markAll: "تعليم الكل كمقروء", read: "تعليم كمقروء", unmark: "تعليم كغير مقروء", delete: "حذف",
+    markAll: "تحديد الكل كمقروء", read: "تحديد كمقروء", unmark: "تحديد كغير مقروء", delete: "حذف",
     deleted: "حُذف الإشعار", undo: "تراجع", older: "عرض الأقدم", preferences: "إعدادات الإشعارات",
     empty: "لا توجد إشعارات", loading: "جارٍ التحميل…", failed: "لم ينجح ذلك. حاول مرة أخرى.",
     away: "يتعذر تحميل الإشعارات.", signedOut: "لقد سُجِّل خروجك.",
