@@ -27,7 +27,7 @@ from ..core.db.transaction import (
     transaction,
 )
 from ..core.errors import Invalid, QuotaReached
-from ..core.types import JsonObject
+from ..core.types import AccountKey, JsonObject
 from ..core.web.responses import field_names, row_serializer
 from ..notifications.inbox import JsonText
 from ..notifications.receivers import Audience, Receivers, is_in_audience
@@ -180,7 +180,7 @@ class Banners:
             raise Invalid.about("audience.workspace", NO_WORKSPACE)
         return {**columns, "audience": audience.to_json()}
 
-    def _existing(self, ids: Sequence[Any]) -> Sequence[Any]:
+    def _existing(self, ids: Sequence[AccountKey]) -> Sequence[AccountKey]:
         """Return each id once; raise Invalid for ids that no account has."""
         try:
             return Receivers.of(self.session, self.accounts, ids).audience.ids or ()

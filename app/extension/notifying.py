@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.errors import SetupError
 from ..core.types import JsonObject, Values
@@ -27,15 +27,15 @@ class Notifying:
         message: str,
         *,
         channels: Sequence[str] | None = None,
-        receivers: Audience | Iterable[Any] | None = None,
-        sender: Any = None,
+        receivers: Audience | Iterable[object] | None = None,
+        sender: object = None,
         notification_type: str = "system",
         scope: str = "account",
         context: Values | None = None,
         url: str | None = None,
         kind: str | None = None,
         data: JsonObject | None = None,
-        workspace: Any = None,
+        workspace: object = None,
         key: str | None = None,
         email_if_unread: int | None = None,
     ) -> SendResult:

@@ -67,7 +67,7 @@ class Link(Text):
 class JsonData(Described, fields.Dict):
     """A small JSON object that both databases can store."""
 
-    def _deserialize(self, value: Any, *args: Any, **options: Any) -> JsonObject:
+    def _deserialize(self, value: object, *args: Any, **options: Any) -> JsonObject:
         if not isinstance(value, Mapping):
             raise self.make_error("invalid")
         _check_json(value, 1)

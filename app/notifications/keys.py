@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any
 
 import orjson
 from sqlalchemy import ColumnElement, select
@@ -74,7 +73,7 @@ def key_scope(sender_id: AccountKey | None) -> str:
     return SYSTEM if sender_id is None else str(serialize_id(sender_id))
 
 
-def make_fingerprint(content: JsonObject, to: Audience | Iterable[Any] | None) -> str:
+def make_fingerprint(content: JsonObject, to: Audience | Iterable[object] | None) -> str:
     """Return a digest of a notification and of its recipients as a set."""
     if not isinstance(to, Audience):
         to = Audience(ids=None if to is None else account_ids(to))

@@ -146,7 +146,7 @@ class Notifications:
     kinds: NotificationKinds
     keys: NotificationKeys
 
-    def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> SendResult:
+    def send(self, draft: Draft, to: Audience | Iterable[object] | None) -> SendResult:
         """Send to an audience, to accounts or their ids, each once, or to all accounts (None)."""
         names = list(dict.fromkeys(draft.channels))
         if not names:
@@ -176,7 +176,10 @@ class Notifications:
             return sent
 
     def count_reach(
-        self, channels: Sequence[str], to: Audience | Iterable[Any] | None, kind: str | None = None
+        self,
+        channels: Sequence[str],
+        to: Audience | Iterable[object] | None,
+        kind: str | None = None,
     ) -> JsonObject:
         """Count the receivers that each channel reaches, and the others by reason, with the query
         that a notification would be sent by."""
@@ -194,7 +197,7 @@ class Notifications:
             }
         return {"receivers": receivers, "channels": reach}
 
-    def first_receivers(self, to: Audience | Iterable[Any] | None, most: int) -> Sequence[Any]:
+    def first_receivers(self, to: Audience | Iterable[object] | None, most: int) -> Sequence[Any]:
         """Return the ids of some accounts that a notification would be sent to."""
         with transaction(self.session) as session, extended_timeout(self.session):
             targets = self._receivers(to).targets(None).order_by(self.accounts.model.id)
@@ -225,7 +228,7 @@ class Notifications:
         return CodedMessage(f"Not a channel: {', '.join(unknown)}", "not_one_of", choices=known)
 
     def _find_or_add_key(
-        self, draft: Draft, key: str, names: list[str], to: Audience | list[Any] | None
+        self, draft: Draft, key: str, names: list[str], to: Audience | list[object] | None
     ) -> Notification | NotificationKey:
         content = {name: getattr(draft, name) for name in _KEYED}
         fingerprint = make_fingerprint({**content, "channels": sorted(names)}, to)
@@ -239,7 +242,7 @@ class Notifications:
         if self.session.scalar(found.with_for_update(read=True, key_share=True)) is None:
             raise UnknownWorkspace
 
-    def _receivers(self, to: Audience | Iterable[Any] | None) -> Receivers:
+    def _receivers(self, to: Audience | Iterable[object] | None) -> Receivers:
         receivers = Receivers.of(self.session, self.accounts, to)
         if self.hooks.registered("receivers"):
             return receivers.apply_hook(self.hooks.receivers)
@@ -368,7 +371,7 @@ def _reach(count: int, left_out: dict[Any, int]) -> JsonObject:
 
 def send_from_code(
     channels: Sequence[str] | None,
-    to: Audience | Iterable[Any] | None,
+    to: Audience | Iterable[object] | None,
     context: Values,
     values: JsonObject,
 ) -> SendResult:

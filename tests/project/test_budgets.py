@@ -31,7 +31,7 @@ BUDGETS = {
     "exports": 561,
     "extension": 1_626,
     "monitoring": 334,
-    "notifications": 2_374,
+    "notifications": 2_375,
     "profiles": 1_289,
     "registration": 428,
     "server": 422,
