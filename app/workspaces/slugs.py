@@ -17,11 +17,13 @@ RESERVED = frozenset(
     | {"account", "accounts", "admin", "api", "assets", "auth", "avatars", "console", "docs"}
     | {
         "authenticators",
+        "banners",
         "email-verification",
         "reauthenticate",
         "registration",
         "session",
         "sessions",
+        "unsubscribe",
     }
     | {"health", "idp", "invitation", "invitations", "login", "logout", "me", "members", "metrics"}
     | {"new", "notifications", "openapi", "password-recovery", "profile", "profiles"}

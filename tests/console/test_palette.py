@@ -100,6 +100,8 @@ def test_palette_works_on_a_small_screen_from_right_to_left(site: Site, visitors
     visitor = visitors(site.person("ada"))
     visitor.open("/dashboard")
     page = visitor.page
+    # Content may move after an input.
+    page.locator("h1").click()
     page.evaluate("document.documentElement.dir = 'rtl'")
     page.locator(".opener > summary").click()
     page.get_by_role("button", name="Find", exact=True).click()

@@ -95,6 +95,22 @@ class Cluster:
                 assert time.monotonic() < until, "the standby does not catch up"
                 time.sleep(0.02)
 
+    def wait_for_delay(self, standby: Cluster) -> None:
+        """Wait until a standby follows its new delay: its settings take a moment."""
+        with (
+            psycopg.connect(self.url.replace("+psycopg", ""), autocommit=True) as here,
+            psycopg.connect(standby.url.replace("+psycopg", ""), autocommit=True) as there,
+        ):
+            query = "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn"
+            until = time.monotonic() + 20
+            replays_at_once = True
+            while replays_at_once:
+                assert time.monotonic() < until, "the standby does not delay its replay"
+                here.execute("SELECT pg_current_xact_id()")
+                position = here.execute("SELECT pg_current_wal_flush_lsn()").fetchone()
+                time.sleep(0.05)
+                replays_at_once = there.execute(query, position).fetchone() == (True,)
+
     @contextmanager
     def tls(self, key_and_certificate: bytes) -> Iterator[None]:
         """Accept connections over TLS, next to others."""

@@ -45,6 +45,7 @@ class Pair:
     def delayed(self, delay: str) -> Iterator[None]:
         self.catch_up()
         self.replica.delay_replay(delay)
+        self.primary.wait_for_delay(self.replica)
         try:
             yield
         finally:

@@ -70,9 +70,11 @@ class ThreadEngine:
 
     def stop(self, seconds: float) -> None:
         until = time.monotonic() + seconds
-        for thread in self._threads.values():
+        # A request of another thread may still start one.
+        threads = list(self._threads.values())
+        for thread in threads:
             thread.stop(0)
-        for thread in self._threads.values():
+        for thread in threads:
             thread.stop(max(0.0, until - time.monotonic()))
 
     def _thread(self, name: str) -> Background:
