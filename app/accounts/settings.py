@@ -21,8 +21,7 @@ class AccountSettings(Namespace):
     PASSWORDS: Literal["on", "off"] = Field(
         default="on",
         description="Whether accounts have passwords. `off` disables every route, command and page"
-        " for passwords, and requires an identity provider or `AUTH__LOGIN_BY_CODE`. Stored"
-        " passwords stay.",
+        " for passwords, and requires an identity provider or `AUTH__LOGIN_BY_CODE`.",
     )
     BCRYPT_ROUNDS: int = Field(
         default=12,
@@ -39,7 +38,7 @@ class AccountSettings(Namespace):
     FOREIGN_PEPPERS: list[SecretStr] = Field(
         default=[],
         description="Values of Flask-Security's `SECURITY_PASSWORD_SALT` for imported password"
-        " hashes. Each value adds the time of one hash to a failed sign-in.",
+        " hashes. Each adds the time of one hash to a failed sign-in.",
     )
     PASSWORD_MIN_LENGTH: int = Field(
         default=8, ge=8, le=72, description="Minimum number of characters of a new password."
@@ -58,8 +57,7 @@ class AccountSettings(Namespace):
     BREACHED_PASSWORDS: Literal["off", "refuse"] = Field(
         default="off",
         description="Whether to reject passwords from known data breaches (Have I Been Pwned)."
-        " Only five characters of a hash are sent. Without a response within"
-        " a second, the password is accepted.",
+        " Without a response within a second, the password is accepted.",
     )
     BREACHED_PASSWORDS_URL: Origin = Field(
         default="https://api.pwnedpasswords.com",

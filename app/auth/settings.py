@@ -185,8 +185,8 @@ class AuthSettings(FactorSettings):
     IDP_ISSUER: str = Field(
         default="",
         description="Issuer that the identity provider's discovery document must name. Default:"
-        " `IDP_METADATA_URL` without `/.well-known/openid-configuration`. With `{tenantid}` in the"
-        " document: your tenant's issuer, or the document's value for all.",
+        " `IDP_METADATA_URL` without `/.well-known/openid-configuration`. Required if the document"
+        " has `{tenantid}`.",
     )
     IDP_ALLOWED_REDIRECT_URIS: list[str] = Field(
         default=[],

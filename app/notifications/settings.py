@@ -26,12 +26,10 @@ class NotificationsSettings(DeliverySettings):
         " broadcasts.",
     )
     PREFERENCES_PATH: UrlPath = Field(
-        default="/account/notifications",
-        description="Path of the page of an account's preferences, for links in emails.",
+        default="/account/notifications", description="Path of the page of preferences, for emails."
     )
     UNSUBSCRIBE_PATH: UrlPath = Field(
-        default="/unsubscribe",
-        description="Path of the page that an unsubscribe link opens in a browser.",
+        default="/unsubscribe", description="Path of the page of unsubscribe links."
     )
     KINDS: Annotated[dict[str, NotificationKind], PlainValidator(read_kinds)] = Field(
         default={},

@@ -39,7 +39,7 @@ BUDGETS = {
     "tasks": 209,
     "testing": 398,
     "transfer": 1_217,
-    "workspaces": 2_541,
+    "workspaces": 2_543,
 }
 # A package may be this much smaller than its budget before the budget has to follow.
 SLACK = 20

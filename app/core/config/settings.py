@@ -196,8 +196,8 @@ class CoreSettings(Namespace):
     )
     CELERY_BROKER_URL: BrokerUrl | None = Field(
         default=None,
-        description="URL of the Celery broker for background jobs. If unset, a thread in each"
-        " process runs background jobs. Redis Sentinel has the URLs of `CORE__REDIS_URL`."
+        description="URL of the Celery broker for background jobs; if unset, a thread in each"
+        " process runs them. Redis as in `CORE__REDIS_URL`."
         " Example: `amqp://broker.example.com//`.",
     )
     EMAILS_ENABLED: bool = Field(
@@ -211,8 +211,8 @@ class CoreSettings(Namespace):
     )
     PRODUCTION_CHECKS: Literal["warn", "refuse"] = Field(
         default="warn",
-        description="Whether misconfigurations, such as a weak secret key or debug mode, are logged"
-        " at startup or prevent it.",
+        description="Whether misconfigurations, such as a weak secret key, are logged at startup"
+        " or prevent it.",
     )
     LOG_FORMAT: Literal["auto", "text", "json"] = Field(
         default="auto",
