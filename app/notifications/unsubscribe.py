@@ -98,7 +98,7 @@ class Unsubscribing:
     tokens: UnsubscribeTokens
 
     def read(self, token: str) -> JsonObject:
-        """Return the kind of a link, and what is sent of it and of all other optional kinds.
+        """Return the kind of a link, whether it is sent, and whether other optional kinds are.
 
         Raises InvalidUnsubscribeLink.
         """

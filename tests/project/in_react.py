@@ -67,7 +67,7 @@ def service_settings() -> dict[str, str]:
 
 @dataclass
 class Visitor:
-    """A person at the page, in a browser of their own."""
+    """A person at the page, in a separate browser."""
 
     page: Page
     messages: list[str] = field(default_factory=list)

@@ -23,7 +23,7 @@ BUDGETS = {
     "banners": 517,
     "broadcasts": 1_178,
     "cli": 1_104,
-    "console": 7_173,
+    "console": 7_177,
     "core": 7_327,
     "deletion": 319,
     "delivery": 3_517,

@@ -1,7 +1,7 @@
 """A Python for short commands, which forks a process that has imported Frontdesk and its libraries:
 their imports take most of the time of a command.
 
-Each command still has a process of its own, with its own folder, variables, input and output.
+Each command still has a separate process, with its own folder, variables, input and output.
 """
 
 from __future__ import annotations

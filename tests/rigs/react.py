@@ -126,7 +126,7 @@ class FrontEnd:
         return cls(folder)
 
     def run(self, program: str, *arguments: str, **environment: str) -> None:
-        """Run a command, whose output a failing test shows."""
+        """Run a command; a failing test shows its output."""
         subprocess.run(
             [tool(program), *arguments],
             cwd=self.folder,

@@ -26,9 +26,12 @@ def is_expired(read: Callable[[str], object], token: str | None = None) -> bool:
     return False
 
 
-def expired_link_page(text: Markup, label: Markup | None = None, endpoint: str = "") -> Response:
+def expired_link_page(
+    text: Markup, label: Markup | None = None, endpoint: str = "", title: Markup | None = None
+) -> Response:
     return render_page(
         "visitor/link_expired.html",
+        title=title or _("This link has expired"),
         text=text,
         label=label or _("Go to sign-in"),
         address=link_to(endpoint or ".sign_in_page"),

@@ -26,7 +26,9 @@ def unsubscribe_page() -> Response:
         state = service(Unsubscribing).read(token)
     except InvalidUnsubscribeLink:
         text = _("The link is incomplete, or the account was deleted.")
-        return expired_link_page(text, _("Go to the start page"), ".home")
+        # It does not expire: it ends with the account.
+        title = _("The unsubscribe link is not valid")
+        return expired_link_page(text, _("Go to the start page"), ".home", title)
     shown = {**state, "name": kind_name(state["kind"])}
     return render_page("visitor/unsubscribe.html", **shown, token=token)
 
