@@ -11,6 +11,8 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, g, request
@@ -49,10 +51,29 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _IN_USE = "frontdesk_in_use"
 # The label of a sign-in by its first proof.
 _WAYS = {PASSWORD: "password", PASSKEY: "passkey", MAILED_CODE: "code", PROVIDER: "idp"}
+
+
+class _AllWorkers(Collector):
+    def collect(self) -> Iterator[Metric]:
+        yield from MultiProcessCollector.merge(_filled_files())  # type: ignore[no-untyped-call]
+
+
+def _filled_files() -> list[str]:
+    """Return the files of the workers. A worker that starts creates its files empty, and the
+    collector cannot read these."""
+    found = []
+    for file in Path(os.environ[_FOLDER]).glob("*.db"):
+        # Some files are removed when their worker ends.
+        with suppress(FileNotFoundError):
+            if file.stat().st_size:
+                found.append(str(file))
+    return found
 
 
 class Metrics:
@@ -120,10 +141,10 @@ class Metrics:
             self.logins.labels(way, outcome).inc()
 
     def render(self) -> bytes:
-        if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        if _FOLDER not in os.environ:
             return generate_latest(self.registry)
         all_workers = CollectorRegistry()
-        MultiProcessCollector(all_workers)  # type: ignore[no-untyped-call]
+        all_workers.register(_AllWorkers())
         return generate_latest(all_workers)
 
     def watch_pool(self, engine: Engine, prefix: str = "") -> None:

@@ -30,12 +30,15 @@ def bind(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def service(bind: str, tmp_path: Path) -> Iterator[Ask]:
     url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
     migrate(url)
+    counted = tmp_path / "counted"
+    counted.mkdir()
     settings = {
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": url,
         "CORE__METRICS_ENABLED": "true",
         "CORE__METRICS_BIND": bind,
         "WEB_CONCURRENCY": "2",
+        "PROMETHEUS_MULTIPROC_DIR": str(counted),
     }
     with gunicorn(settings, tmp_path / "log") as port:
         # A worker responds only after gunicorn listens at every address, also at the metrics
@@ -57,10 +60,14 @@ def ask(address: str, path: str) -> tuple[int, str]:
     return response.status, response.read().decode()
 
 
-def test_separate_address_has_the_metrics_of_all_workers(service: Ask, bind: str) -> None:
+def test_separate_address_has_the_metrics_of_all_workers(
+    service: Ask, bind: str, tmp_path: Path
+) -> None:
     for _ in range(20):
         assert service("/api/v1/health")[0] == 200
     assert service("/metrics")[0] == 404
+    # A worker that starts creates its files empty.
+    (tmp_path / "counted" / "counter_1.db").touch()
     status, text = ask(bind, "/metrics")
     assert status == 200
     counted = 'frontdesk_requests_total{method="GET",route="/api/v1/health",status="200"} 20.0'

@@ -30,7 +30,7 @@ BUDGETS = {
     "doctor": 459,
     "exports": 561,
     "extension": 1_626,
-    "monitoring": 334,
+    "monitoring": 347,
     "notifications": 2_375,
     "profiles": 1_289,
     "registration": 428,
