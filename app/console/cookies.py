@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flask import Response, after_this_request, request
 
-from ..auth.sessions.cookies import is_plain
+from ..auth.cross_site import is_plain
 from ..core.context import current_frontdesk
 
 # A form that was sent after its session had ended (kept_forms.py).

@@ -12,7 +12,7 @@ from flask import Response, current_app, request, url_for
 from markupsafe import Markup, escape
 from werkzeug.datastructures import MultiDict
 
-from ..auth.sessions.cookies import own_origin
+from ..auth.cross_site import own_origin
 from ..core.context import current_frontdesk
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Values

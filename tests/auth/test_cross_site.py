@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, expect
 from sqlalchemy import text
 
 from app import account_required, current_account
+from app.auth.cross_site import CrossSiteCheck
 from app.auth.sessions.cookie_sessions import CookieSessions
-from app.auth.sessions.cookies import CrossSiteCheck
 from app.core.context import current_frontdesk
 from app.extension.actions import REJECTIONS
 

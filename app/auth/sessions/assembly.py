@@ -7,17 +7,17 @@ from ...accounts.service import Accounts
 from ...core.context import Context, Pruner
 from ...core.types import JsonObject
 from ...core.web.operation import AuthScheme
-from ...core.web.request_hooks import origin_of
 from ...delivery.mail.one_off import OwnerMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGGED_OUT
 from ..caller import Caller
+from ..cross_site import CrossSite, CrossSiteCheck, allowed_origins
 from ..features import CookieFeature, SessionFeature
 from ..settings import AuthSettings
 from ..sign_in.options import COOKIE_CREDENTIAL
 from ..sign_in.policy import SignInPolicy
 from .cookie_sessions import CookieSessions
-from .cookies import PLAIN_NAME, Cookies, CrossSite, CrossSiteCheck
+from .cookies import PLAIN_NAME, Cookies
 from .management import SessionManagement
 from .models import AccountSession
 from .refresh import Refresh
@@ -93,13 +93,11 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> None:
 
 
 def _cookie_sessions(context: Context) -> CookieSessions:
-    core, auth = context.settings.core, context.settings.of(AuthSettings)
-    # Origins of pages that may send the cookie, next to the application's own.
-    only_pages = auth.COOKIE_SESSIONS == "alone"
-    elsewhere = [] if only_pages else [core.page_host, *core.CORS_ORIGINS]
-    cross_site = CrossSiteCheck(frozenset(origin_of(url).lower() for url in elsewhere))
+    only_pages = context.settings.of(AuthSettings).COOKIE_SESSIONS == "alone"
+    # Pages of other origins, such as the client's, call only the API.
+    allowed = frozenset[str]() if only_pages else allowed_origins(context.settings.core)
     sessions, cookies = context.get(Sessions), context.get(Cookies)
-    return CookieSessions(context.session, sessions, cookies, cross_site)
+    return CookieSessions(context.session, sessions, cookies, CrossSiteCheck(allowed))
 
 
 def _cookie_feature(context: Context) -> CookieFeature:

@@ -17,11 +17,12 @@ from ...core.types import AccountKey
 from ...core.web.operation import SAFE_METHODS
 from ..actions import SESSION_ENDED
 from ..caller import Caller, caller, caller_of, known_caller
+from ..cross_site import CrossSite, CrossSiteCheck
 from ..decorators import guard
 from ..errors import InvalidCredentials, LoggedOut
 from ..sign_in.options import COOKIE_CREDENTIAL, request_cookie
 from ..sign_in.policy import SignInResult
-from .cookies import Cookies, CrossSite, CrossSiteCheck, SessionCookie
+from .cookies import Cookies, SessionCookie
 from .management import BY_OWNER
 from .models import COOKIE, SECRET_BYTES, AccountSession
 from .rows import SessionRow

@@ -12,6 +12,7 @@ from ...core.web.pages import clear_browser_cache
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from ..caller import caller
+from ..cross_site import CrossSite
 from ..decorators import account_required, passwords_required, raises_sign_in_problems
 from ..errors import INACTIVE_PROBLEMS, IncorrectCredentials, InvalidCredentials, TooManyAttempts
 from ..schemas import login_read
@@ -20,7 +21,6 @@ from ..sign_in.password import Login
 from ..sign_in.policy import response_payload
 from . import schemas
 from .cookie_sessions import CookieSessions, forget_cookie, signs_in_by_cookie
-from .cookies import CrossSite
 from .management import OwnSession, SessionManagement
 from .refresh import Refresh
 from .service import Sessions

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from flask import Response, request, session
 
 from ...auth import routes as auth_api
+from ...auth.cross_site import own_origin
 from ...auth.decorators import idp_required
 from ...auth.idp.redirects import RedirectUris
-from ...auth.sessions.cookies import own_origin
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, find_context, service
 from ...core.errors import Unavailable
