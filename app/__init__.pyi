@@ -13,6 +13,7 @@ from .audit.settings import AuditSettings as AuditSettings
 from .auth.decorators import account_optional as account_optional
 from .auth.decorators import account_required as account_required
 from .auth.decorators import active_account_required as active_account_required
+from .auth.decorators import active_caller_required as active_caller_required
 from .auth.decorators import current_account as current_account
 from .auth.decorators import fresh_required as fresh_required
 from .auth.decorators import mfa_required as mfa_required
@@ -29,6 +30,7 @@ from .auth.mfa.errors import EnrolmentRequired as EnrolmentRequired
 from .auth.mfa.errors import SecondFactorRequired as SecondFactorRequired
 from .auth.mfa.errors import WrongFactor as WrongFactor
 from .auth.schemas import LoginRead as LoginRead
+from .auth.scopes import scope as scope
 from .auth.sessions.management import OwnSession as OwnSession
 from .auth.sessions.schemas import SessionNotFound as SessionNotFound
 from .auth.settings import AuthSettings as AuthSettings

@@ -79,6 +79,7 @@ _GROUPS = {
         r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT).*",
         "[Passwords and access tokens](accounts.md), [lifetimes](security/lifetimes.md)",
     ),
+    "Tokens of programs": (r"AUTH__PERSONAL_TOKEN.*", "[Decorators](decorators.md)"),
     "Rate limits of sign-in": (
         r"AUTH__(RATE_LIMITS_ENABLED|LOGINS_AT_ONCE|LOGIN_(ADDRESS_|ACCOUNT_)?LIMIT)",
         "[Rate limits](rate-limits.md)",

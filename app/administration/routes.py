@@ -12,6 +12,7 @@ from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
 from ..auth.decorators import passwords_required
 from ..auth.errors import NotAuthorized, TooManyAttempts
+from ..auth.scopes import ACCOUNTS_READ, ACCOUNTS_WRITE, AUDIT_READ, scope
 from ..auth.settings import AuthSettings
 from ..core.context import EXTENSION, service
 from ..core.keystore import KeystoreUnavailable
@@ -48,6 +49,7 @@ blueprint = Blueprint(
 
 @blueprint.get("/")
 @administrators_only
+@scope(ACCOUNTS_READ)
 @example(answer=[schemas.DETAILS])
 @takes(query=AccountQuery)
 @reads_replica
@@ -63,6 +65,7 @@ def list_managed_accounts(query: AccountQuery.Input) -> Slice:
 
 @blueprint.post("/")
 @administrators_only
+@scope(ACCOUNTS_WRITE)
 @example(json=schemas.NEW, answer=schemas.MADE)
 @raises(NotAuthorized, EmailTaken, TooManyHashes, CommonPassword, BreachedPassword)
 @takes(json=schemas.account_create)
@@ -78,6 +81,7 @@ def create_managed_account(json: AccountCreate.Input) -> Details:
 
 @blueprint.get("/<account_id:account_id>")
 @administrators_only
+@scope(ACCOUNTS_READ)
 @example(answer=schemas.DETAILS)
 @raises(AccountNotFound)
 @answers(200, AccountDetails, ready=True)
@@ -88,6 +92,7 @@ def get_managed_account(account_id: AccountKey) -> Details:
 
 @blueprint.patch("/<account_id:account_id>")
 @administrators_only
+@scope(ACCOUNTS_WRITE)
 @example(json=schemas.SUSPEND, answer=schemas.SUSPENDED)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
 @takes(json=schemas.account_edit)
@@ -157,6 +162,7 @@ def verify_account(account_id: AccountKey) -> Details:
 
 @blueprint.get("/<account_id:account_id>/deliveries")
 @administrators_only
+@scope(ACCOUNTS_READ)
 @example(answer=[schemas.DELIVERY])
 @raises(AccountNotFound)
 @takes(query=DeliveryQuery)
@@ -168,6 +174,7 @@ def list_account_deliveries(account_id: AccountKey, query: DeliveryQuery.Input) 
 
 @blueprint.get("/<account_id:account_id>/memberships")
 @administrators_only
+@scope(ACCOUNTS_READ)
 @example(answer=[schemas.MEMBERSHIP])
 @raises(AccountNotFound)
 @takes(query=Page)
@@ -181,6 +188,7 @@ def list_account_memberships(
 
 @blueprint.get("/<account_id:account_id>/events")
 @administrators_only
+@scope(AUDIT_READ)
 @example(answer=[OF_ANYBODY])
 @raises(AccountNotFound)
 @takes(query=EntryPage)

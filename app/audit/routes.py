@@ -3,6 +3,7 @@ from flask import Response, stream_with_context
 from ..accounts.service import Accounts
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, roles_required
+from ..auth.scopes import AUDIT_READ, scope
 from ..core.context import service
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example
@@ -22,6 +23,7 @@ blueprint = Blueprint("events", __name__, needs=Accounts, about="The audit log")
 @blueprint.get("/admin/events")
 @active_account_required
 @roles_required("admin", "root")
+@scope(AUDIT_READ)
 @example(answer=[schemas.OF_ANYBODY])
 @takes(query=EntryQuery)
 @reads_replica
@@ -34,6 +36,7 @@ def list_events(query: EntryQuery.Input) -> Slice:
 @blueprint.get("/admin/events.jsonl")
 @active_account_required
 @roles_required("admin", "root")
+@scope(AUDIT_READ)
 @takes(query=EntryFilter)
 @answers(200, None, media=[JSON_LINES], description="JSON lines, one event on each line")
 def export_entries(query: EntryFilter.Input) -> Response:
@@ -47,6 +50,7 @@ def export_entries(query: EntryFilter.Input) -> Response:
 
 @blueprint.get("/account/events")
 @active_account_required
+@scope(AUDIT_READ)
 @example(answer=[schemas.OF_ONESELF])
 @takes(query=EntryPage)
 @reads_replica

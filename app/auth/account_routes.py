@@ -34,12 +34,14 @@ from .schemas import (
     account_read,
     login_read,
 )
+from .scopes import ACCOUNT_READ, scope
 from .sign_in.options import sign_in_options
 from .sign_in.policy import response_payload
 
 
 @blueprint.get("/account")
 @account_required
+@scope(ACCOUNT_READ, workspace=False)
 @example(answer=examples.ACCOUNT)
 @answers(200, account_read)
 def get_account() -> AccountLike | AnswerWith:

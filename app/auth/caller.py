@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
-from flask import Request, has_request_context, request
+from flask import Request, current_app, has_request_context, request
 from werkzeug.local import LocalProxy
 
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, state_of
 from ..core.context import service
 from ..core.errors import MISSING, REVOKED, SetupError
-from ..core.request import set_origin_account, unwrap_request
-from .errors import InvalidCredentials
+from ..core.request import OriginToken, set_origin_account, set_origin_token, unwrap_request
+from ..core.web.operation import operation_of_request
+from .errors import AccountRequired, InsufficientScope, InvalidCredentials
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
@@ -37,6 +38,9 @@ class Caller:
     via: str
     # None: not restricted by scopes.
     scopes: frozenset[str] | None = None
+    # The only workspace in which a token is accepted, or None.
+    workspace_id: int | None = None
+    token: OriginToken | None = None
     # The stored session as a plain row; None without one.
     session: SessionRow | None = None
     # In seconds since 1970, as in tokens; None if the credential has no time.
@@ -49,6 +53,19 @@ class Caller:
     def attached_account(self) -> AccountLike:
         """The account as an object of the database session, which can be changed."""
         return service(Accounts).rows.attach(self.account)
+
+
+@dataclass(eq=False)
+class WorkspaceCaller:
+    """The caller of a workspace's token, which acts as a member and has no account."""
+
+    workspace_id: int
+    member_type: str
+    scopes: frozenset[str]
+    token: OriginToken
+
+
+Principal = Caller | WorkspaceCaller
 
 
 def caller_of(session: SessionRow, account: AccountLike, via: str, expires_at: float) -> Caller:
@@ -65,27 +82,27 @@ def caller_of(session: SessionRow, account: AccountLike, via: str, expires_at: f
 
 # Returns None without a credential of this kind, and raises for an invalid one. If the caller is
 # optional, an invalid cookie is ignored: a browser sends it by itself, on every visit.
-CredentialReader = Callable[[Request, bool], Caller | None]
+CredentialReader = Callable[[Request, bool], Principal | None]
 
 
 @dataclass(eq=False)
 class Callers:
     readers: list[CredentialReader]
 
-    def find(self, request: Request, optional: bool) -> Caller | None:
+    def find(self, request: Request, optional: bool) -> Principal | None:
         for read in self.readers:
             found = read(request, optional)
             if found is not None:
+                if found.scopes is not None:
+                    _check_scopes(found, found.scopes, request)
                 return found
         return None
 
 
 def caller() -> Caller:
-    """Return the caller, looked up once for each request; raise for an anonymous request."""
-    found = find_caller()
-    if found is None:
-        raise InvalidCredentials(reason=MISSING, note={"reason": "no_credential"})
-    return found
+    """Return the caller with its account; raise for an anonymous request, or for a workspace."""
+    found = find_principal()
+    return found if isinstance(found, Caller) else with_account(found or _missing())
 
 
 def find_caller(optional: bool = False) -> Caller | None:
@@ -93,21 +110,71 @@ def find_caller(optional: bool = False) -> Caller | None:
 
     If the caller is optional, an invalid session cookie is deleted, and the result is `None`.
     """
+    found = find_principal(optional)
+    return None if found is None else with_account(found)
+
+
+def with_account(found: Principal) -> Caller:
+    """Return the caller; raise AccountRequired for a workspace's token."""
+    if isinstance(found, WorkspaceCaller):
+        raise AccountRequired
+    return found
+
+
+def principal() -> Principal:
+    """Return the caller, which is an account or a workspace; raise for an anonymous request."""
+    return find_principal() or _missing()
+
+
+def _missing() -> NoReturn:
+    raise InvalidCredentials(reason=MISSING, note={"reason": "no_credential"})
+
+
+def find_principal(optional: bool = False) -> Principal | None:
+    """Return the caller, looked up once for each request, or None without a credential.
+
+    Raise for an invalid credential, and for one with scopes in a view that does not accept it.
+    """
     asked = unwrap_request()
     if hasattr(asked, _FOUND):
-        found: Caller | None = getattr(asked, _FOUND)
+        found: Principal | None = getattr(asked, _FOUND)
         return found
     found = service(Callers).find(asked, optional)
     setattr(asked, _FOUND, found)
-    if found is not None:
+    if isinstance(found, Caller):
         set_origin_account(found.account.id, asked)
     return found
 
 
-def known_caller() -> Caller | None:
+def _check_scopes(found: Principal, scopes: frozenset[str], asked: Request) -> None:
+    """Accept a credential with scopes only while a view runs that names them: every other view,
+    page and function is closed to it."""
+    # For the audit log, also of a rejected request.
+    set_origin_token(found.token, asked)
+    if isinstance(found, Caller):
+        set_origin_account(found.account.id, asked)
+    view = operation_of_request(current_app, asked)
+    if view is None or not view.scopes or view.optional or not scopes.issuperset(view.scopes):
+        raise InsufficientScope(view.scopes if view is not None else ())
+    if found.workspace_id is not None and view.only_in_workspace and not view.finds_workspace:
+        raise outside_workspace()
+
+
+def outside_workspace() -> InsufficientScope:
+    """Return the error for a token of one workspace in a request outside of workspaces."""
+    return InsufficientScope(detail="The token is limited to a workspace")
+
+
+def known_principal() -> Principal | None:
     """Return the caller if a decorator has looked it up, or None."""
-    found: Caller | None = getattr(request, _FOUND, None) if has_request_context() else None
+    found: Principal | None = getattr(request, _FOUND, None) if has_request_context() else None
     return found
+
+
+def known_caller() -> Caller | None:
+    """Return the caller with its account if a decorator has looked it up, or None."""
+    found = known_principal()
+    return found if isinstance(found, Caller) else None
 
 
 def lock_caller(accounts: Accounts, caller: Caller) -> AccountLike:
@@ -139,8 +206,11 @@ def outside_request(name: str) -> SetupError:
 
 
 def _guarded_account() -> AccountLike | None:
-    """Return the account as `known_account` does; raise SetupError outside a request and in a view
-    without an authentication decorator, where it would always be None."""
+    """Return the account as `known_account` does; raise AccountRequired for a workspace's token.
+
+    Raise SetupError outside a request and in a view without an authentication decorator, where it
+    would always be None.
+    """
     if not has_request_context():
         raise outside_request("current_account")
     if not hasattr(request, _FOUND):
@@ -148,6 +218,8 @@ def _guarded_account() -> AccountLike | None:
             f"current_account is used in '{request.endpoint}', which has no authentication"
             " decorator: add one, such as @account_required, below its route."
         )
+    if isinstance(known_principal(), WorkspaceCaller):
+        raise AccountRequired
     return known_account()
 
 

@@ -16,7 +16,7 @@ from ..core.errors import FeatureOff, Problem, SetupError
 from ..core.request import set_origin_admin
 from ..core.web.operation import Params, Result, ViewDecorator, operation, raises_found, synchronous
 from ..core.web.problems import known_problem
-from .caller import caller, find_caller
+from .caller import Caller, caller, find_caller, principal
 from .caller import current_account as current_account
 from .errors import (
     IdpDisabled,
@@ -45,6 +45,7 @@ def guard(
     access: str = "",
     headers: Callable[[], Mapping[str, str]] | None = None,
     roles: Iterable[str] = (),
+    finds_workspace: bool = False,
 ) -> Callable[[EntryCheck], ViewDecorator]:
     """Make a check a decorator that runs it before the view and documents it in OpenAPI."""
 
@@ -76,6 +77,7 @@ def guard(
             described.bearer = described.bearer or bearer
             described.problems.extend(problems)
             described.roles.update(roles)
+            described.finds_workspace |= finds_workspace
             if headers is not None:
                 described.headers.append(headers)
             return check_then_view
@@ -157,6 +159,29 @@ def active_account_required() -> None:
             return list_notes(current_account.id)
     """
     check_active()
+
+
+@guard(*CREDENTIAL_PROBLEMS, InactiveCaller, access="active account, or a token of the workspace")
+def active_caller_required() -> None:
+    """Require valid credentials of an account with an active status, or a workspace's token.
+
+    Use it with a workspace decorator and `@scope`, instead of `active_account_required`, where
+    tokens of the workspace are accepted too. `current_account` then raises for such a token.
+
+    Raises:
+        InactiveCaller: The account is not active; and the errors of `account_required`.
+
+    Example::
+
+        @app.get("/api/<workspace_slug>/orders")
+        @active_caller_required
+        @active_member_required
+        @scope("orders:read")
+        def orders(workspace_slug):
+            return list_orders(current_workspace.id)
+    """
+    if isinstance(principal(), Caller):
+        check_active()
 
 
 @guard(*CREDENTIAL_PROBLEMS, InactiveCaller, NotAuthorized, access="active account; role `root`")

@@ -1,4 +1,5 @@
 import logging
+from collections.abc import Sequence
 from typing import ClassVar
 
 from ..accounts.errors import MissingValue, TooManyHashes
@@ -163,6 +164,35 @@ class NotAuthorized(Forbidden):
     title = "The account is not authorized"
     cause = "The role of the account, or its role in the workspace, does not allow this request."
     fix = "Ask an administrator or an owner of the workspace for the required role."
+
+
+class AccountRequired(Forbidden):
+    """The caller is the token of a workspace, which has no account."""
+
+    code = "account_required"
+    detail = "This request needs an account"
+    title = "The request needs an account"
+    cause = "The token belongs to a workspace and not to an account."
+    fix = "Use a personal token or sign in."
+
+
+class InsufficientScope(Forbidden):
+    """The credential has scopes, and not those that the route requires (RFC 6750)."""
+
+    code = "insufficient_scope"
+    detail = "The token does not have the required scope"
+    title = "The scopes of the token are not sufficient"
+    cause = (
+        "The token has none of the scopes that the route requires, the route accepts no tokens with"
+        " scopes, or the token is limited to a workspace and the route is outside of it. The header"
+        " `WWW-Authenticate` has the required scopes."
+    )
+    fix = "Create a token with the required scopes, or sign in."
+
+    def __init__(self, required: Sequence[str] = (), detail: str | None = None) -> None:
+        named = f', scope="{" ".join(required)}"' if required else ""
+        challenge = f'Bearer error="insufficient_scope"{named}'
+        super().__init__(detail, headers={"WWW-Authenticate": challenge})
 
 
 def _step_up(seconds: float | None, factors: int) -> JsonObject:

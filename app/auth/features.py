@@ -60,3 +60,11 @@ class PasskeyFeature:
 @dataclass(frozen=True)
 class LoginCodeFeature:
     step_up: StepUp
+
+
+@dataclass(frozen=True)
+class TokenFeature:
+    """AUTH.PERSONAL_TOKENS: the tokens of programs."""
+
+    # Returns None for a header of another form.
+    read: CredentialReader

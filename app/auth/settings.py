@@ -44,6 +44,12 @@ class AuthSettings(FactorSettings):
         default="/sign-in/link",
         description="Path of the page that the link of `flask accounts sign-in-link` opens.",
     )
+    PERSONAL_TOKENS: Literal["off", "on"] = Field(
+        default="off", description="Let users create tokens for programs."
+    )
+    PERSONAL_TOKEN_LIMIT: PositiveInt = Field(
+        default=600, description="Requests per minute of each token."
+    )
     LOGOUT_IS_FINAL: bool = Field(
         default=False,
         description="Keep access tokens that were issued before a sign-out revoked after the"

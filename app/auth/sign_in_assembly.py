@@ -5,7 +5,7 @@ from datetime import timedelta
 from ..accounts.service import Accounts
 from ..core.context import Context
 from .caller import Callers, CredentialReader
-from .features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature
+from .features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature, TokenFeature
 from .idp.identities import Identities
 from .limits import Failures
 from .settings import AuthSettings
@@ -78,9 +78,11 @@ def _revocations(context: Context) -> Revocations:
 def _callers(context: Context) -> Callers:
     stored = session_feature(context)
     sessions = stored.sessions if stored and stored.for_every_sign_in else None
+    has_programs = context.settings.of(AuthSettings).PERSONAL_TOKENS == "on"
+    programs = context.get(TokenFeature).read if has_programs else None
     # The header first: a request with a token needs no other credential.
     readers: list[CredentialReader] = [
-        BearerReader(context.get(Accounts), context.get(Tokens), sessions)
+        BearerReader(context.get(Accounts), context.get(Tokens), sessions, programs)
     ]
     return Callers([*readers, stored.cookie.read] if stored and stored.cookie else readers)
 

@@ -8,6 +8,7 @@ from flask import Response, after_this_request
 from ..accounts.errors import AccountModelMissing
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, roles_required
+from ..auth.scopes import NOTIFICATIONS_SEND, scope
 from ..core.context import find_context, service
 from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
@@ -73,6 +74,7 @@ def account_model_required(view: View) -> View:
 @blueprint.post("/")
 @account_model_required
 @admins_only
+@scope(NOTIFICATIONS_SEND)
 @example(json=BROADCAST, answer=SENT)
 @raises(NoChannels, AccountModelMissing, KeyReused, NotificationDeleted)
 @takes(query=BroadcastQuery, json=Broadcast)
@@ -109,6 +111,7 @@ def _mark_replay(response: Response) -> Response:
 @blueprint.post("/reach")
 @account_model_required
 @admins_only
+@scope(NOTIFICATIONS_SEND)
 @example(json=QUESTION, answer=REACH)
 @raises(AccountModelMissing)
 @takes(json=ReachQuestion)
@@ -122,6 +125,7 @@ def tell_reach(json: ReachQuestion.Input) -> JsonObject:
 
 @blueprint.get("/all")
 @admins_only
+@scope(NOTIFICATIONS_SEND)
 @example(answer=[SENT])
 @takes(query=Page)
 @reads_replica
@@ -137,6 +141,7 @@ def list_sent_notifications(query: Page.Input) -> list[SentItem]:
 
 @blueprint.get("/<row_id:notification_id>")
 @admins_only
+@scope(NOTIFICATIONS_SEND)
 @example(answer=SENT)
 @raises(NotificationNotFound)
 @answers(200, NotificationRead, ready=True)
@@ -147,6 +152,7 @@ def get_sent_notification(notification_id: int) -> SentItem:
 
 @blueprint.delete("/<row_id:notification_id>")
 @admins_only
+@scope(NOTIFICATIONS_SEND)
 @example(answer=SENT)
 @raises(NotificationNotFound)
 @answers(200, NotificationRead, ready=True)
@@ -160,6 +166,7 @@ def delete_sent_notification(notification_id: int) -> SentItem:
 
 @blueprint.get("/<row_id:notification_id>/deliveries")
 @admins_only
+@scope(NOTIFICATIONS_SEND)
 @example(answer=[FAILED_DELIVERY])
 @raises(NotificationNotFound)
 @takes(query=OutcomeQuery)
@@ -173,6 +180,7 @@ def list_notification_deliveries(notification_id: int, query: OutcomeQuery.Input
 
 @blueprint.post("/<row_id:notification_id>/retry")
 @admins_only
+@scope(NOTIFICATIONS_SEND)
 @example(answer=RETRIED)
 @raises(NotificationNotFound)
 @answers(200, Message)

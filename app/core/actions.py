@@ -92,7 +92,7 @@ Row = Mapping[str, object]
 Listener = Callable[[Any, dict[str, Any]], object]
 
 _INSERT = insert(AuditEntry).inline()
-_ACCOUNT = "account"
+_ACCOUNT, _TOKEN = "account", "token"
 # The actor's kind for an origin without an account.
 _ACTOR_KINDS = {"request": "anonymous", "command": "cli", "system": "system"}
 
@@ -204,10 +204,14 @@ class Actions:
         data: Values = _NO_DATA,
     ) -> Row:
         actor_id = origin.account_id
+        kind = _ACTOR_KINDS[origin.kind] if actor_id is None else _ACCOUNT
+        if origin.token is not None:
+            data = {**data, "token": origin.token._asdict()}
+            kind = kind if actor_id is not None else _TOKEN
         return {
             "type": name,
             "at": self._clock.now(),
-            "actor_kind": _ACTOR_KINDS[origin.kind] if actor_id is None else _ACCOUNT,
+            "actor_kind": kind,
             "actor_id": actor_id,
             "account_id": actor_id if account_id is None else account_id,
             "workspace_id": origin.workspace_id if workspace_id is None else workspace_id,

@@ -24,6 +24,7 @@ _request: Any = request
 unwrap_request: Callable[[], Request] = _request._get_current_object
 _HAS_EFFECT = "frontdesk.has_effect"
 _ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
+_TOKEN = "frontdesk_origin_token"
 _IS_MEMBER, _IS_ADMIN = "frontdesk_origin_is_member", "frontdesk_origin_is_admin"
 
 
@@ -42,6 +43,13 @@ def new_request_id() -> str:
     return f"{_START}-{os.getpid():x}-{next(_COUNTER):x}"
 
 
+class OriginToken(NamedTuple):
+    """A token with scopes: the actor in the audit log, or what its account acted with."""
+
+    id: int
+    name: str
+
+
 class Origin(NamedTuple):
     # An HTTP request, a command on the command line, or the service itself, such as a worker.
     kind: Literal["request", "command", "system"]
@@ -52,6 +60,7 @@ class Origin(NamedTuple):
     address: str | None = None
     user_agent: str | None = None
     request_id: str | None = None
+    token: OriginToken | None = None
 
 
 def current_origin() -> Origin:
@@ -64,6 +73,7 @@ def current_origin() -> Origin:
             found.remote_addr,
             found.environ.get("HTTP_USER_AGENT"),
             request_id(found),
+            getattr(found, _TOKEN, None),
         )
     return Origin("system" if click.get_current_context(silent=True) is None else "command")
 
@@ -86,6 +96,11 @@ def set_origin_account(account_id: AccountKey, current: Request | None = None) -
     """Store the authenticated account of the request."""
     if current is not None or has_request_context():
         setattr(current or request, _ACCOUNT, account_id)
+
+
+def set_origin_token(token: OriginToken | None, current: Request) -> None:
+    """Store the token of the request, if it has one."""
+    setattr(current, _TOKEN, token)
 
 
 def set_origin_admin() -> None:

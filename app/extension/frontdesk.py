@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from ..accounts.actions import DELETED, REGISTERED
 from ..accounts.service import Accounts
+from ..auth.scopes import SCOPES, add_scopes, check_declared, scope
 from ..core.actions import Action, Actions, Listener, check_signal
 from ..core.clock import Clock
 from ..core.context import EXTENSION, ApplicationChoices, Context, find_context
@@ -27,6 +28,7 @@ from ..core.errors import Problem, SetupError
 from ..core.hooks import Hooks, check_call, check_name
 from ..core.process.collector import paused_collector
 from ..core.types import AnyFunction
+from ..core.web.operation import ViewDecorator
 from ..core.web.problems import answer_problem
 from ..core.web.request_hooks import RequestHooks
 from ..delivery.start import DeliveryStart
@@ -78,6 +80,8 @@ class Extension(Notifying, Recording, SigningIn[A]):
         # The application's own pages in the console.
         self.console = HostConsole()
         self._schemas: dict[str, type[Schema]] = {}
+        # Shared by all applications of this extension, so a scope can be declared later.
+        self._scopes: dict[str, str] = {}
         # Weak references: a program that creates many applications, such as a test run, drops them.
         self._contexts: WeakSet[Context] = WeakSet()
 
@@ -298,6 +302,33 @@ class Extension(Notifying, Recording, SigningIn[A]):
         for each in (self.hooks, *(context.hooks for context in self._contexts)):
             each.add(hook, function, name)
 
+    def scope(self, name: str, description: str, *, workspace: bool = True) -> ViewDecorator:
+        """Declare a scope of your application, for tokens of programs.
+
+        Args:
+            name: Name of the scope, such as `orders:read`.
+            description: What a token with the scope may do, for users who create tokens.
+            workspace: False also accepts tokens of one workspace at a route outside of workspaces.
+
+        Returns:
+            The decorator of views, the same as `scope(name)` of this package.
+
+        Raises:
+            SetupError: The name is malformed, or it is a scope of Frontdesk.
+
+        Example::
+
+            orders_read = frontdesk.scope("orders:read", "Read orders")
+
+            @app.get("/orders")
+            @active_account_required
+            @orders_read
+            def list_orders(): ...
+        """
+        check_declared(name, description, SCOPES)
+        self._scopes[name] = description
+        return scope(name, workspace=workspace)
+
     def use_workspaces(self) -> None:
         """Create a default workspace for each new account, and return workspaces with each sign-in.
 
@@ -335,6 +366,7 @@ class Extension(Notifying, Recording, SigningIn[A]):
         context.add(self.console)
         configured = context.settings.of(NotificationsSettings).KINDS
         context.add(NotificationKinds(BUILT_IN, self._kinds, configured))
+        add_scopes(context, ChainMap(self._scopes, cast("dict[str, str]", SCOPES)))
 
     def _make_actions(self, clock: Clock, audits: bool) -> Actions:
         # A view that includes types that the application declares later.

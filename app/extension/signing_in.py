@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from flask import Request
 from typing_extensions import TypeVar
 
-from ..auth.caller import Callers, current_account, known_account
+from ..auth.caller import Callers, current_account, known_account, with_account
 from ..auth.proof_names import HOST
 from ..core.context import find_context
 from ..core.types import JsonObject, Values
@@ -260,6 +260,7 @@ class SigningIn(Generic[A]):
 
         Raises:
             InvalidCredentials: The token is invalid or expired.
+            Problem: With the code `insufficient_scope`, unless the view names the token's scopes.
 
         Example::
 
@@ -268,4 +269,4 @@ class SigningIn(Generic[A]):
                 return frontdesk.account_of(request)
         """
         found = find_context().get(Callers).find(request, optional=False)
-        return None if found is None else cast(A, found.attached_account)
+        return None if found is None else cast(A, with_account(found).attached_account)

@@ -2,6 +2,7 @@
 
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required
+from ..auth.scopes import NOTIFICATIONS_READ, NOTIFICATIONS_WRITE, scope
 from ..core.context import service
 from ..core.types import JsonObject
 from ..core.web.operation import example, raises
@@ -13,6 +14,7 @@ from .preferences_schemas import CHOICES, PREFERENCES, PreferencesRead, Preferen
 
 
 @active_account_required
+@scope(NOTIFICATIONS_READ, workspace=False)
 @example(answer=PREFERENCES)
 @answers(200, PreferencesRead, ready=True)
 def get_preferences() -> JsonObject:
@@ -24,6 +26,7 @@ def get_preferences() -> JsonObject:
 
 
 @active_account_required
+@scope(NOTIFICATIONS_WRITE, workspace=False)
 @example(json=CHOICES, answer=PREFERENCES)
 @raises(MandatoryKind)
 @takes(json=PreferencesUpdate)

@@ -6,6 +6,7 @@ from orjson import Fragment
 
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required
+from ..auth.scopes import NOTIFICATIONS_READ, NOTIFICATIONS_WRITE, scope
 from ..core.context import find_context, service
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
@@ -70,6 +71,7 @@ def _inbox_path() -> str:
 
 @blueprint.get("/")
 @active_account_required
+@scope(NOTIFICATIONS_READ, workspace=False)
 @example(answer=[ITEM])
 @takes(query=InboxPage)
 @reads_replica
@@ -85,6 +87,7 @@ def list_inbox(query: InboxPage.Input) -> list[Item]:
 
 @blueprint.get("/unread-count")
 @active_account_required
+@scope(NOTIFICATIONS_READ, workspace=False)
 @example(answer=UNREAD)
 @polled
 @answers(200, UnreadCount, ready=True)
@@ -99,6 +102,7 @@ def count_unread() -> Counts:
 
 @blueprint.post("/seen")
 @active_account_required
+@scope(NOTIFICATIONS_WRITE, workspace=False)
 @example(json=SHOWN, answer=SEEN)
 @takes(json=Seen)
 @answers(200, UnreadCount, ready=True)
@@ -118,6 +122,7 @@ for _method, _name in (("GET", "get_preferences"), ("PUT", "set_preferences")):
 
 @blueprint.patch("/mark-all")
 @active_account_required
+@scope(NOTIFICATIONS_WRITE, workspace=False)
 @example(answer=MARKED)
 @takes(query=Mark)
 @answers(200, Message)
@@ -129,6 +134,7 @@ def mark_inbox(query: Mark.Input) -> dict[str, str]:
 
 @blueprint.get("/<row_id:notification_id>")
 @active_account_required
+@scope(NOTIFICATIONS_READ, workspace=False)
 @by_id
 @example(answer=ITEM)
 @raises(NotificationNotFound)
@@ -140,6 +146,7 @@ def get_inbox_item(notification_id: int) -> Item:
 
 @blueprint.patch("/<row_id:notification_id>/mark")
 @active_account_required
+@scope(NOTIFICATIONS_WRITE, workspace=False)
 @by_notification
 @example(answer=READ_ITEM)
 @raises(NotificationNotFound)
@@ -154,6 +161,7 @@ def mark_inbox_item(notification_id: int, query: Mark.Input) -> Item:
 
 @blueprint.delete("/<row_id:notification_id>")
 @active_account_required
+@scope(NOTIFICATIONS_WRITE, workspace=False)
 @by_id
 @example(answer=ITEM)
 @raises(NotificationNotFound)

@@ -7,7 +7,7 @@ from flask import request
 from werkzeug.datastructures import Headers
 
 from ..accounts.service import Accounts
-from ..auth.caller import caller
+from ..auth.caller import caller, outside_workspace, principal
 from ..auth.decorators import active_account_required, check_named, guard, one_of
 from ..auth.errors import NotAuthorized
 from ..core.context import service
@@ -42,7 +42,7 @@ class PathThenHeader:
         return self.header.documented_headers
 
 
-SCOPE = PathThenHeader()
+RESOLVER = PathThenHeader()
 
 
 @guard(
@@ -50,30 +50,33 @@ SCOPE = PathThenHeader()
     WorkspaceNotFound,
     NotAMember,
     MemberInactive,
-    name="scoped",
+    name="in_workspace",
     access="active member of the workspace, if the request names one",
-    headers=lambda: SCOPE.documented_headers,
+    headers=lambda: RESOLVER.documented_headers,
+    finds_workspace=True,
 )
-def _check_scope() -> None:
-    if SCOPE.is_used(request.view_args or {}, request.headers):
-        caller()
-        check_active_member(resolve_workspace(SCOPE))
+def _check_workspace() -> None:
+    if RESOLVER.is_used(request.view_args or {}, request.headers):
+        principal()
+        check_active_member(resolve_workspace(RESOLVER))
+    elif principal().workspace_id is not None:
+        raise outside_workspace()
 
 
-def scoped_account_required(view: Callable[Params, Result]) -> Callable[Params, Result]:
+def account_in_workspace_required(view: Callable[Params, Result]) -> Callable[Params, Result]:
     """Require an active account and, if the path or header names a workspace, an active member."""
 
     run = synchronous(view)
 
     @wraps(view)
     def without_slug(*args: Params.args, **kwargs: Params.kwargs) -> Result:
-        kwargs.pop(SCOPE.path.name, None)
+        kwargs.pop(RESOLVER.path.name, None)
         return run(*args, **kwargs)
 
-    return active_account_required(_check_scope(without_slug))
+    return active_account_required(_check_workspace(without_slug))
 
 
-def scope() -> int | None:
+def limiting_workspace() -> int | None:
     """Return the id of the workspace that limits which profiles are found, or None."""
     return current_workspace.id if current_workspace else None
 

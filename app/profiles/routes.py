@@ -6,6 +6,7 @@ from flask import Response, request
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.caller import caller
+from ..auth.scopes import PROFILES_READ, PROFILES_WRITE, scope
 from ..core.context import service
 from ..core.types import AccountKey, Values
 from ..core.web.blueprint import Blueprint
@@ -23,7 +24,12 @@ from .errors import (
     ProfileNotFound,
     TooManyPictures,
 )
-from .guards import root_required_for_root, scope, scoped_account_required, self_or_roles_required
+from .guards import (
+    account_in_workspace_required,
+    limiting_workspace,
+    root_required_for_root,
+    self_or_roles_required,
+)
 from .models import Profile
 from .picture import MAX_BYTES
 from .service import Profiles
@@ -48,7 +54,8 @@ def build_response(profile: Profile, viewer: AccountLike | None = None) -> Profi
 
 
 @blueprint.get("")
-@scoped_account_required
+@account_in_workspace_required
+@scope(PROFILES_READ)
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, schemas.read_schema)
@@ -58,7 +65,8 @@ def get_profile() -> ProfileResponse:
 
 
 @blueprint.post("")
-@scoped_account_required
+@account_in_workspace_required
+@scope(PROFILES_WRITE)
 @example(json=schemas.ADA, answer=schemas.ADA_READ)
 @raises(ProfileExists)
 @takes(json=schemas.create_schema)
@@ -73,7 +81,8 @@ def create_profile(json: Values) -> ProfileResponse:
 
 
 @blueprint.put("")
-@scoped_account_required
+@account_in_workspace_required
+@scope(PROFILES_WRITE)
 @example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @takes(json=schemas.update_schema)
@@ -88,7 +97,8 @@ def update_profile(json: Values) -> ProfileResponse:
 
 
 @blueprint.delete("")
-@scoped_account_required
+@account_in_workspace_required
+@scope(PROFILES_WRITE)
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, schemas.read_schema)
@@ -98,7 +108,8 @@ def delete_profile() -> ProfileResponse:
 
 
 @blueprint.put("/avatar")
-@scoped_account_required
+@account_in_workspace_required
+@scope(PROFILES_WRITE)
 @example(answer=schemas.WITH_PICTURE)
 @raises(ProfileNotFound, PictureTooLarge, TooManyPictures, DecoderUnavailable, AvatarsUnsupported)
 @takes(files=schemas.AvatarFile, max_body=MAX_FORM_BYTES)
@@ -139,7 +150,8 @@ def get_picture(name: str, **_mount: str) -> Response:
 
 
 @blueprint.get("/<account_id:account_id>")
-@scoped_account_required
+@account_in_workspace_required
+@scope(PROFILES_READ)
 @variables(account_id="ID of an account (not of a profile).")
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
@@ -147,13 +159,14 @@ def get_picture(name: str, **_mount: str) -> Response:
 def get_account_profile(account_id: AccountKey) -> ProfileResponse:
     """Get an account's profile"""
     viewer = caller().account
-    return build_response(service(Profiles).get(account_id, scope(), viewer), viewer)
+    return build_response(service(Profiles).get(account_id, limiting_workspace(), viewer), viewer)
 
 
 @blueprint.put("/<account_id:account_id>")
-@scoped_account_required
+@account_in_workspace_required
 @self_or_roles_required("admin", "root")
 @root_required_for_root
+@scope(PROFILES_WRITE)
 @variables(account_id="ID of an account (not of a profile).")
 @example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
@@ -162,4 +175,4 @@ def get_account_profile(account_id: AccountKey) -> ProfileResponse:
 def update_account_profile(account_id: AccountKey, json: Values) -> ProfileResponse:
     """Change an account's profile, as its owner or as an admin"""
     fields = schemas.to_columns(schemas.update_schema, json)
-    return build_response(service(Profiles).update(account_id, fields, scope()))
+    return build_response(service(Profiles).update(account_id, fields, limiting_workspace()))

@@ -12,7 +12,14 @@ from typing import Any, Protocol, cast, overload
 from flask import has_request_context, request
 from werkzeug.local import LocalProxy
 
-from ..auth.caller import caller, known_account, outside_request
+from ..auth.caller import (
+    Principal,
+    WorkspaceCaller,
+    known_account,
+    known_principal,
+    outside_request,
+    principal,
+)
 from ..auth.decorators import CREDENTIAL_PROBLEMS, check_named, guard, named_like, one_of
 from ..auth.errors import NotAuthorized
 from ..core.context import current_frontdesk
@@ -23,7 +30,7 @@ from ..core.types import AnyFunction
 from ..core.web.operation import Params, Result, ViewDecorator
 from .errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
 from .lookup import WorkspaceAccess, find_access
-from .models import Member, Workspace
+from .models import Member, TokenMember, Workspace
 from .resolvers import RESOLVER_ARGUMENTS, WorkspaceResolver, documented_headers
 
 # The request's attribute with the resolved workspaces.
@@ -62,8 +69,8 @@ current_member = cast(Member, LocalProxy(_last_member))
 def resolve_workspace(resolver: WorkspaceResolver | None = None) -> WorkspaceAccess:
     """Resolve the workspace of this request, for the authenticated or anonymous caller."""
     chosen = resolver or _default_resolver()
-    account = known_account()
-    key = (chosen, account is not None)
+    found, account = known_principal(), known_account()
+    key = (chosen, found is not None)
     resolved: _Resolved | None = getattr(request, _RESOLVED, None)
     if resolved is None:
         resolved = []
@@ -73,10 +80,24 @@ def resolve_workspace(resolver: WorkspaceResolver | None = None) -> WorkspaceAcc
         headers = {name.lower(): value for name, value in request.headers}
         session = current_frontdesk.session
         slug = chosen(session, account, request.view_args or {}, headers)
-        access = find_access(session, slug, account)
+        own_id = found.workspace_id if isinstance(found, WorkspaceCaller) else None
+        access = _limit_access(find_access(session, slug, account, own_id), found)
     resolved.append((key, access))
     is_active = access.member is not None and access.member.is_active
     set_origin_workspace(access.workspace.id, is_member=is_active)
+    return access
+
+
+def _limit_access(access: WorkspaceAccess, found: Principal | None) -> WorkspaceAccess:
+    """Return the access of a token that is limited to a workspace: no member of any other, and with
+    a workspace's token a member without a row."""
+    if found is None or found.workspace_id is None:
+        return access
+    if access.workspace.id != found.workspace_id:
+        return access._replace(member=None)
+    if isinstance(found, WorkspaceCaller):
+        member = TokenMember(found.workspace_id, found.member_type)
+        return access._replace(member=cast(Member, member))
     return access
 
 
@@ -118,10 +139,17 @@ def workspace_guard(
             def headers() -> Mapping[str, str]:
                 return documented_headers(resolver or _default_resolver())
 
-            @guard(*problems, name=shown, bearer=bearer, headers=headers, access=access)
+            @guard(
+                *problems,
+                name=shown,
+                bearer=bearer,
+                headers=headers,
+                access=access,
+                finds_workspace=bearer,
+            )
             def resolve_and_check() -> None:
                 if bearer:
-                    caller()
+                    principal()
                 check(resolve_workspace(resolver))
 
             return resolve_and_check if view is None else resolve_and_check(view)

@@ -36,11 +36,19 @@ class WorkspaceAccess(NamedTuple):
 
 
 def find_access(
-    session: AnySession, slug: str | None, account: AccountLike | None
+    session: AnySession, slug: str | None, account: AccountLike | None, own_id: int | None = None
 ) -> WorkspaceAccess:
-    """Find a workspace with one query. Raises NoWorkspace or WorkspaceNotFound."""
+    """Find a workspace with one query. Raises NoWorkspace or WorkspaceNotFound.
+
+    `own_id` is the workspace of a caller without an account: its current and default one.
+    """
     if not slug:
         raise NoWorkspace
+    if own_id is not None and slug in (CURRENT, DEFAULT):
+        workspace = session.get(Workspace, own_id)
+        if workspace is None:
+            raise WorkspaceNotFound
+        return WorkspaceAccess(workspace, None)
     row = session.execute(_query(slug, account)).first()
     if row is None:
         raise WorkspaceNotFound

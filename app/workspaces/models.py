@@ -1,5 +1,7 @@
 import re
+from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -88,4 +90,25 @@ class Member(Base):
 
     def may_manage(self, *types: str) -> bool:
         """Return whether the member may manage others at all, and these types of members."""
-        return self.type in MANAGERS and MANAGED_TYPES[self.type].issuperset(types)
+        return _may_manage(self.type, types)
+
+
+class TokenMember(NamedTuple):
+    """The member as which a workspace's token acts: a value without a row and an account."""
+
+    workspace_id: int
+    type: str
+    status: str = ACTIVE
+    id: None = None
+    account_id: None = None
+
+    @property
+    def is_active(self) -> bool:
+        return True
+
+    def may_manage(self, *types: str) -> bool:
+        return _may_manage(self.type, types)
+
+
+def _may_manage(member_type: str, types: Sequence[str]) -> bool:
+    return member_type in MANAGERS and MANAGED_TYPES[member_type].issuperset(types)

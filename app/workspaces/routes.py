@@ -7,6 +7,7 @@ from ..audit.service import AuditLog
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, fresh_required
 from ..auth.errors import NotAuthorized
+from ..auth.scopes import AUDIT_READ, MEMBERS_READ, MEMBERS_WRITE, WORKSPACES_READ, scope
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
 from ..core.types import AccountKey
@@ -68,6 +69,7 @@ def managers_only(view: View) -> View:
 
 @blueprint.get("")
 @active_account_required
+@scope(WORKSPACES_READ)
 @example(answer=[schemas.TEAM_READ])
 @takes(query=Page)
 @answers(200, schemas.WorkspaceRead, paged=True)
@@ -103,6 +105,7 @@ def switch_workspace(json: schemas.WorkspaceSwitch.Input) -> WorkspaceAccess:
 
 @blueprint.get("/<workspace_slug>")
 @members_only
+@scope(WORKSPACES_READ)
 @example(answer=schemas.TEAM_READ)
 @answers(200, schemas.WorkspaceRead)
 def get_workspace(workspace_slug: str) -> WorkspaceAccess:
@@ -138,6 +141,7 @@ def delete_workspace(workspace_slug: str, query: schemas.WorkspaceEnd.Input) -> 
 
 @blueprint.get("/<workspace_slug>/members")
 @members_only
+@scope(MEMBERS_READ)
 @example(answer=[schemas.GRACE_READ])
 @takes(query=schemas.MemberPage)
 @reads_replica
@@ -149,6 +153,7 @@ def list_members(workspace_slug: str, query: schemas.MemberPage.Input) -> Sequen
 
 @blueprint.post("/<workspace_slug>/members")
 @managers_only
+@scope(MEMBERS_WRITE)
 @example(json=schemas.GRACE, answer=schemas.ADDED)
 @raises(AccountNotFound, AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=schemas.MemberCreate)
@@ -164,6 +169,7 @@ def add_member(workspace_slug: str, json: schemas.MemberCreate.Input) -> ListedM
 
 @blueprint.patch("/<workspace_slug>/members/<account_id:account_id>")
 @managers_only
+@scope(MEMBERS_WRITE)
 @example(json=schemas.PROMOTE, answer=schemas.GRACE_PROMOTED)
 @raises(MemberNotFound, LastOwner)
 @takes(json=schemas.MemberUpdate)
@@ -182,6 +188,7 @@ def update_member(
 @slug_in_path
 @active_account_required
 @member_required(resolver=IN_PATH)
+@scope(MEMBERS_WRITE)
 @example(answer=schemas.GRACE_READ)
 @raises(MemberNotFound, LastOwner, MemberInactive, NotAuthorized)
 @answers(200, schemas.MemberRead)
@@ -195,6 +202,7 @@ def remove_member(workspace_slug: str, account_id: AccountKey) -> ListedMember:
 
 @blueprint.get("/<workspace_slug>/invitations")
 @managers_only
+@scope(MEMBERS_READ)
 @example(answer=[schemas.INVITED])
 @takes(query=InvitationPage)
 @answers(200, InvitationRead, paged=True)
@@ -205,6 +213,7 @@ def list_invitations(workspace_slug: str, query: InvitationPage.Input) -> Sequen
 
 @blueprint.post("/<workspace_slug>/invitations")
 @managers_only
+@scope(MEMBERS_WRITE)
 @example(json=schemas.INVITE, answer=[schemas.INVITED])
 @raises(AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=InvitationCreate)
@@ -223,6 +232,7 @@ def invite(workspace_slug: str, json: InvitationCreate.Input) -> Sequence[Invita
 
 @blueprint.post("/<workspace_slug>/invitations/<row_id:invitation_id>/resend")
 @managers_only
+@scope(MEMBERS_WRITE)
 @example(answer=schemas.INVITED)
 @raises(InvitationNotFound, InvitationClosed, QuotaReached, TooManyInvitations)
 @answers(200, InvitationRead)
@@ -233,6 +243,7 @@ def resend_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
 
 @blueprint.delete("/<workspace_slug>/invitations/<row_id:invitation_id>")
 @managers_only
+@scope(MEMBERS_WRITE)
 @example(answer={**schemas.INVITED, "state": "revoked"})
 @raises(InvitationNotFound, InvitationClosed)
 @answers(200, InvitationRead)
@@ -243,6 +254,7 @@ def revoke_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
 
 @blueprint.get("/<workspace_slug>/events")
 @managers_only
+@scope(AUDIT_READ)
 @example(answer=[OF_A_WORKSPACE])
 @takes(query=EntryPage)
 @reads_replica

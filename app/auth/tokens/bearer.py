@@ -12,7 +12,7 @@ from ...accounts.errors import AccountNotFound
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.errors import MALFORMED, REVOKED
-from ..caller import Caller, caller_of
+from ..caller import Caller, CredentialReader, Principal, caller_of
 from ..errors import InvalidCredentials, LoggedOut
 from .access import TokenClaims, Tokens
 
@@ -34,14 +34,19 @@ class BearerReader:
     accounts: Accounts
     tokens: Tokens
     sessions: Sessions | None = None
+    # Reads tokens of programs, which have another form than access tokens.
+    programs: CredentialReader | None = None
 
-    def __call__(self, request: Request, optional: bool) -> Caller | None:
+    def __call__(self, request: Request, optional: bool) -> Principal | None:
         header = request.environ.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
         match = _BEARER.fullmatch(header)
         if match is None:
-            raise InvalidCredentials(reason=MALFORMED)
+            found = self.programs(request, optional) if self.programs is not None else None
+            if found is None:
+                raise InvalidCredentials(reason=MALFORMED)
+            return found
         claims = self.tokens.read(match[1])
         account, session = self._account(claims)
         if session is not None:

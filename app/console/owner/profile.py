@@ -17,7 +17,7 @@ from ...core.web.operation import hidden
 from ...core.web.request_data import schema_for, takes
 from ...profiles import routes as profiles_api
 from ...profiles.errors import ProfileNotFound
-from ...profiles.guards import scoped_account_required
+from ...profiles.guards import account_in_workspace_required
 from ...profiles.models import PROPERTIES
 from ...profiles.schemas import form_schema, form_update_schema, to_columns
 from ...profiles.service import Profiles
@@ -44,7 +44,7 @@ def profile_page() -> Response:
 
 
 @console_form(page=profile_page)
-@scoped_account_required
+@account_in_workspace_required
 @takes(form=form_schema)
 def make_profile(form: Values) -> Response:
     service(Profiles).create(caller().account.id, to_columns(form_schema, form))
@@ -52,7 +52,7 @@ def make_profile(form: Values) -> Response:
 
 
 @console_form(page=profile_page)
-@scoped_account_required
+@account_in_workspace_required
 @takes(form=form_update_schema)
 def change_profile(form: Values) -> Response:
     service(Profiles).update(caller().account.id, to_columns(form_update_schema, form))

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, update_wrapper, wraps
 from inspect import iscoroutinefunction
+from types import FunctionType
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 from weakref import WeakSet
 
-from flask import Flask, current_app
+from flask import Flask, Request, current_app
 from marshmallow import Schema
 
 from ..errors import Problem
@@ -57,6 +59,14 @@ class AuthScheme(NamedTuple):
     problems: Sequence[type[Problem]]
 
 
+class ScopedCredential(NamedTuple):
+    """A kind of credential with scopes: the document names the scopes of routes if one is used."""
+
+    name: str
+    # The errors of every route that reads credentials.
+    problems: Sequence[type[Problem]]
+
+
 class RequestHeader(NamedTuple):
     """A header of a feature's requests, which scripts of other origins may send."""
 
@@ -92,6 +102,12 @@ class Operation:
     bearer: bool = False
     # The roles of accounts that the view names.
     roles: set[str] = field(default_factory=set)
+    # What a credential with scopes must have; without any, the view accepts none.
+    scopes: list[str] = field(default_factory=list)
+    # Whether a credential of one workspace is rejected outside of workspaces.
+    only_in_workspace: bool = False
+    # Whether a decorator finds the workspace of the request.
+    finds_workspace: bool = False
     # A request without credentials is anonymous.
     optional: bool = False
     hidden: bool = False
@@ -119,9 +135,34 @@ def operation(view: View) -> Operation:
     return found
 
 
+def separate(view: Callable[Params, Result]) -> tuple[Callable[Params, Result], Operation]:
+    """Return the view as another function with a record of its own: the view may be registered
+    for another route too."""
+    if isinstance(view, FunctionType):
+        # The same code, so that a request passes no more functions.
+        inside = view.__code__, view.__globals__, view.__name__, view.__defaults__, view.__closure__
+        other: Callable[Params, Result] = update_wrapper(FunctionType(*inside), view)
+        other.__kwdefaults__ = view.__kwdefaults__
+    else:
+        other = wraps(view)(partial(view))
+    copied = {name: copy(value) for name, value in vars(operation(other)).items()}
+    own = other.__dict__[_ATTRIBUTE] = Operation(**copied)
+    return other, own
+
+
 def find_operation(view: View) -> Operation | None:
     found = getattr(view, _ATTRIBUTE, None)
     return found if isinstance(found, Operation) else None
+
+
+def operation_of_request(app: Flask, request: Request) -> Operation | None:
+    """Return the record of the view that Flask has chosen for the request, or None."""
+    view: Any = app.view_functions.get(request.endpoint or "")
+    of_methods = getattr(view, "view_class", None)
+    if find_operation(view) is None and of_methods is not None:
+        # The decorators can be on the methods of a class-based view.
+        view = getattr(of_methods, request.method.lower(), None)
+    return find_operation(view)
 
 
 def note_needs(view: View | None, *needs: type[object] | None) -> None:
@@ -147,14 +188,20 @@ def find_misplaced_decorators(app: Flask) -> list[str]:
     ]
 
 
+def known_operations(app: Flask) -> Iterator[tuple[str, Operation]]:
+    """Yield the endpoints and records of views. A lazily loaded view, which is Frontdesk's, is not
+    loaded."""
+    for endpoint, view in app.view_functions.items():
+        described = view.__dict__.get(_ATTRIBUTE)
+        if isinstance(described, Operation):
+            yield endpoint, described
+
+
 def find_unknown_roles(app: Flask, known: Iterable[str]) -> list[str]:
     """Return a sentence for each view that requires a role that no account can have."""
     found = []
-    for endpoint, view in app.view_functions.items():
-        # A lazily loaded view, which is Frontdesk's, is not loaded.
-        described = view.__dict__.get(_ATTRIBUTE)
-        roles: set[str] = described.roles if isinstance(described, Operation) else set()
-        if unknown := sorted(roles.difference(known)):
+    for endpoint, described in known_operations(app):
+        if unknown := sorted(described.roles.difference(known)):
             found.append(
                 f"A decorator of '{endpoint}' names a role that is not in AUTH__ROLES:"
                 f" {', '.join(unknown)}. Correct the name, or add the role to the setting."

@@ -5,7 +5,7 @@ from werkzeug.routing import Rule
 
 from ...context import current_frontdesk
 from ...types import JsonObject
-from ..operation import AuthScheme, Operation, PathVariable, schema_class
+from ..operation import AuthScheme, Operation, PathVariable, ScopedCredential, schema_class
 from ..request_data import may_be_missing
 from .paths import variables_of
 from .responses import answers, failures
@@ -51,6 +51,7 @@ class Operations:
         for way in current_frontdesk.contributions(AuthScheme):
             spec.components.security_scheme(way.name, dict(way.scheme()))
             self._ways.append(way.name)
+        self._has_scopes = bool(current_frontdesk.all_contributions(ScopedCredential))
 
     def write(
         self, name: str, method: str, rule: Rule, described: Operation, docstring: str
@@ -64,7 +65,9 @@ class Operations:
             "security": self._security(described),
         }
         access = f"Access: {'; '.join(dict.fromkeys(described.access)) or 'anyone'}."
-        written["description"] = " ".join([*description.split(), access])
+        scopes = " ".join(f"`{name}`" for name in self._scopes(described))
+        named = [f"Scope of tokens: {scopes}."] if scopes else []
+        written["description"] = " ".join([*description.split(), access, *named])
         for place, kind in _BODIES.items():
             if place in described.reads:
                 written["requestBody"] = _body(described, place, kind)
@@ -75,7 +78,12 @@ class Operations:
         if not described.bearer:
             return []
         ways: list[dict[str, list[str]]] = [{way: []} for way in self._ways]
+        # Only a bearer token can have scopes.
+        ways[0] = {"bearer": self._scopes(described)}
         return [{}, *ways] if described.optional else ways
+
+    def _scopes(self, described: Operation) -> list[str]:
+        return [*described.scopes] if self._has_scopes else []
 
 
 def _path_parameters(rule: Rule, described: Operation) -> list[JsonObject]:

@@ -17,7 +17,14 @@ from ...errors import REASONS, Conflict, NotFound, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
 from ...types import JsonObject
 from ..fields import EnumField, NamedEnum, response_field
-from ..operation import SAFE_METHODS, AuthScheme, DocumentedResponse, Operation, schema_class
+from ..operation import (
+    SAFE_METHODS,
+    AuthScheme,
+    DocumentedResponse,
+    Operation,
+    ScopedCredential,
+    schema_class,
+)
 from ..problems import problem_response
 from .paths import has_converter
 
@@ -163,6 +170,9 @@ def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[
     if described.bearer and method not in SAFE_METHODS:
         for way in find_context().contributions(AuthScheme):
             kinds.extend(way.problems)
+    if described.bearer:
+        for credential in find_context().contributions(ScopedCredential):
+            kinds.extend(credential.problems)
     for kind in dict.fromkeys(kinds):
         found[kind.status].append(kind)
     if Conflict.status in found and Conflict not in found[Conflict.status]:
