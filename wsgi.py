@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Flask
 
-from app.core.process.servers import block_import
+from app.core.process.servers import block_import, is_command
 
 
 def load_service() -> Flask:
@@ -18,10 +18,6 @@ def load_service() -> Flask:
     """
     # The start creates no garbage: saves 146 ms.
     gc.disable()
-    # PyJWT imports elliptic curves, but access tokens are signed with HMAC: saves 47 ms and 8 MiB.
-    with block_import("cryptography"):
-        import jwt.algorithms  # noqa: F401
-
     if "generate-key" in sys.argv:
         return _without_settings()
     from app import create_app
@@ -31,6 +27,11 @@ def load_service() -> Flask:
         service = create_app()
     except SettingsError as error:
         sys.exit(str(error))
+    if not is_command():
+        # PyJWT imports elliptic curves, which access tokens need only with signing keys, and these
+        # have imported PyJWT by now. For all others, saves 47 ms and 8 MiB.
+        with block_import("cryptography"):
+            import jwt.algorithms  # noqa: F401
     # Workers share the memory of these objects until a collection writes to it.
     gc.freeze()
     gc.enable()

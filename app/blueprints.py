@@ -30,6 +30,7 @@ _HOMES = {
     "sessions": "auth.sessions.routes",
     "tasks": "tasks.routes",
     "unsubscribe": "notifications.unsubscribe_blueprint",
+    "well_known": "auth.tokens.well_known",
     "workspaces": "workspaces.routes",
 }
 __all__ = sorted(_HOMES)

@@ -5,6 +5,7 @@ from .auth.mfa.routes import blueprint as mfa
 from .auth.passkeys.routes import blueprint as passkeys
 from .auth.routes import blueprint as auth
 from .auth.sessions.routes import blueprint as sessions
+from .auth.tokens.well_known import blueprint as well_known
 from .banners.blueprint import blueprint as banners
 from .broadcasts.routes import blueprint as admin_notifications
 from .console.blueprint import blueprint as console
@@ -43,5 +44,6 @@ __all__ = [
     "sessions",
     "tasks",
     "unsubscribe",
+    "well_known",
     "workspaces",
 ]

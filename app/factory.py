@@ -137,6 +137,7 @@ def create_account(person: IdpUserInfo, options: SignalOptions) -> None:
 
 def _mount(app: Flask, core: CoreSettings) -> None:
     """Mount the blueprints outside of the API."""
+    app.register_blueprint(blueprints.well_known)
     if core.CONSOLE_ENABLED:
         app.register_blueprint(blueprints.console, url_prefix=core.CONSOLE_PATH)
         app.register_error_handler(HTTPException, _show_error_page)

@@ -76,8 +76,9 @@ _GROUPS = {
         "[Passwords and access tokens](accounts.md), [roles](decorators.md#custom-roles)",
     ),
     "Access tokens": (
-        r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT).*",
-        "[Passwords and access tokens](accounts.md), [lifetimes](security/lifetimes.md)",
+        r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT|SIGNING_KEYS|ACCEPT_HS256).*",
+        "[Passwords and access tokens](accounts.md), [signing keys](signing-keys.md),"
+        " [lifetimes](security/lifetimes.md)",
     ),
     "Tokens of programs": (r"AUTH__PERSONAL_TOKEN.*", "[Decorators](decorators.md)"),
     "Rate limits of sign-in": (

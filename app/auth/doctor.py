@@ -1,10 +1,13 @@
-"""Checks of the sign-in methods that are switched on: identity provider, MFA and passkeys."""
+"""Checks of what is switched on: identity provider, MFA, passkeys and signing keys."""
 
+import shlex
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from ..core.config.environment import SettingsError
 from ..core.context import current_frontdesk, service
-from ..core.doctor import LOOPBACK, Check, Finding
+from ..core.doctor import LOOPBACK, Check, Finding, exposed
+from ..core.process.folders import is_exposed
 from .errors import ProviderUnavailable
 from .idp.service import IdpSignIn
 from .settings import AuthSettings
@@ -64,4 +67,23 @@ def check_passkeys() -> Iterator[Finding]:
         yield Finding("passkeys", "fault", f"Browsers reject passkeys: {text}. {hint}")
 
 
-CHECKS = (Check(check_second_factors), Check(check_passkeys), Check(check_idp, "servers"))
+def check_signing_keys() -> Iterator[Finding]:
+    if not current_frontdesk.settings.of(AuthSettings).SIGNING_KEYS:
+        return
+    from .tokens.signing_keys import SigningKeys
+
+    keys = service(SigningKeys)
+    try:
+        keys.read()
+    except SettingsError as error:
+        yield Finding("signing_keys", "fault", str(error))
+    if keys.path is not None and is_exposed(keys.path):
+        yield exposed(keys.path, f"chmod go= {shlex.quote(str(keys.path))}")
+
+
+CHECKS = (
+    Check(check_second_factors),
+    Check(check_passkeys),
+    Check(check_signing_keys),
+    Check(check_idp, "servers"),
+)

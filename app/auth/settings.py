@@ -24,6 +24,13 @@ class AuthSettings(FactorSettings):
         description="Issuer (`iss`) of access tokens. If set, tokens without this issuer are"
         " rejected. Example: `https://api.example.com`.",
     )
+    SIGNING_KEYS: SecretStr = Field(
+        default=SecretStr(""),
+        description="JWK set that signs access tokens, or its file below `instance/`.",
+    )
+    ACCEPT_HS256: bool = Field(
+        default=True, description="With signing keys, accept HS256 tokens too."
+    )
     EMAIL_RESET_TOKEN_EXPIRE_HOURS: PositiveInt = Field(
         default=48, description="Hours for which the link in a password-reset email is valid."
     )

@@ -1,9 +1,16 @@
 """The services that sign accounts in and out, complete when they are built."""
 
+from __future__ import annotations
+
 from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..accounts.service import Accounts
+from ..core.config.environment import SettingsError
 from ..core.context import Context
+from ..core.extras import missing_extra
+from ..core.process.servers import is_command
 from .caller import Callers, CredentialReader
 from .features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature, TokenFeature
 from .idp.identities import Identities
@@ -15,6 +22,10 @@ from .sign_in.sign_out import SignOut
 from .step_up.service import Freshness, Reauthentication, StepUp, has_no_factor
 from .tokens.access import AMR, Revocations, Signer, Tokens
 from .tokens.bearer import BearerReader
+
+if TYPE_CHECKING:
+    # Loaded only where signing keys are set.
+    from .tokens.signing_keys import SigningKeys
 
 
 def factor_feature(context: Context) -> FactorFeature | None:
@@ -57,7 +68,8 @@ def session_feature(context: Context) -> SessionFeature | None:
 
 def assemble(context: Context) -> None:
     """Add what finds a caller, signs accounts in and out, and asks them to sign in again."""
-    context.provide(Tokens, _tokens)
+    keys = _signing_keys(context)
+    context.provide(Tokens, lambda known: _tokens(known, keys))
     context.provide(Revocations, _revocations)
     context.provide(Callers, _callers)
     context.provide(SignInPolicy, _policy)
@@ -138,16 +150,37 @@ def _sign_out(context: Context) -> SignOut:
     return SignOut(context.session, accounts, revocations, context.clock, is_final=is_final)
 
 
-def _tokens(context: Context) -> Tokens:
+def _signing_keys(context: Context) -> SigningKeys | None:
+    """Return the keys if they are set; raise SettingsError if a server could not use them.
+
+    Commands read the keys when they need them, because one of them creates the file.
+    """
+    source = context.settings.of(AuthSettings).SIGNING_KEYS.get_secret_value()
+    if not source:
+        return None
+    if line := missing_extra("keys"):
+        raise SettingsError(f"AUTH.SIGNING_KEYS is set, and needs an extra: {line}")
+    from .tokens.signing_keys import SigningKeys
+
+    keys = SigningKeys(source, Path(context.app.instance_path))
+    if not is_command():
+        keys.all()
+    context.add(keys)
+    return keys
+
+
+def _tokens(context: Context, keys: SigningKeys | None) -> Tokens:
     settings, auth = context.settings, context.settings.of(AuthSettings)
+    accepts_secrets = keys is None or auth.ACCEPT_HS256
     return Tokens(
-        Signer(settings.secret_key, context.app),
-        [settings.secret_key, *settings.former_secret_keys],
+        Signer(settings.secret_key, context.app, keys),
+        [settings.secret_key, *settings.former_secret_keys] if accepts_secrets else [],
         timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES),
         context.clock,
         auth.AUDIENCE,
         auth.ISSUER,
         _protected_claims(auth),
+        keys,
     )
 
 

@@ -12,6 +12,7 @@ import click
 from flask.cli import AppGroup
 from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError
 
+from ..core.config.environment import SettingsError
 from ..core.errors import Problem, SetupError
 from ..core.process.folders import migrations_folder
 from ..core.web.problems import translate
@@ -31,7 +32,7 @@ class ReportingCommand(click.Command):
             return super().invoke(ctx)
         except Problem as problem:
             raise click.ClickException(_text_of(problem, ctx.params)) from None
-        except SetupError as error:
+        except (SettingsError, SetupError) as error:
             raise click.ClickException(str(error)) from None
         except (DatabaseError, InterfaceError) as error:
             raise click.ClickException(_database_error(error)) from None
@@ -97,6 +98,7 @@ class LazyGroup(click.Group):
 # `flask --help` prints these sentences without importing a group.
 HELP = {
     "accounts": "Create, list, change, delete, import and export accounts.",
+    "auth": "Manage the keys that sign access tokens.",
     "frontdesk": "Check and maintain this installation.",
     "mail": "Preview and test emails.",
     "notifications": "Monitor, retry and prune notifications.",

@@ -13,6 +13,7 @@ LIBRARIES = {
     "docs": ("flask_swagger_ui",),
     "firebase": ("cryptography",),
     "idp": ("authlib", "joserfc", "requests"),
+    "keys": ("cryptography",),
     "metrics": ("prometheus_client",),
     "mfa": ("cryptography", "segno", "webauthn"),
     "postgresql": ("psycopg",),

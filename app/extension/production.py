@@ -4,12 +4,14 @@ import logging
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from ..accounts.passwords import DEFAULT_PASSWORD
 from ..auth.settings import AuthSettings
 from ..core.config.environment import SettingsError
 from ..core.context import Context
 from ..core.keystore import MemoryKeystore
+from ..core.process.folders import is_exposed
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +59,17 @@ def find_misconfigurations(context: Context) -> Iterator[str]:
         yield "Debug mode is on: errors show internal details, and cookies are sent without TLS."
     if settings.top_level("FIRST_SUPERUSER_PASSWORD") == DEFAULT_PASSWORD:
         yield f"FIRST_SUPERUSER_PASSWORD is its default, {DEFAULT_PASSWORD}."
+    if settings.of(AuthSettings).SIGNING_KEYS and (path := _exposed_key_file(context)):
+        yield f"Other users of this machine can read {path}, and sign access tokens with its keys."
     if pooler := _pooler_problem(context):
         yield f"{pooler}."
+
+
+def _exposed_key_file(context: Context) -> Path | None:
+    from ..auth.tokens.signing_keys import SigningKeys
+
+    path = context.get(SigningKeys).path
+    return path if path is not None and is_exposed(path) else None
 
 
 def _pooler_problem(context: Context) -> str | None:

@@ -22,6 +22,7 @@ from ..conftest import MakeApp, only_on
 from ..rigs.cases import for_each
 from ..rigs.hosts import plain_app
 from ..rigs.servers import checkout_environment
+from ..rigs.signing_keys import ES256, key_set
 from .test_command_line import run
 
 HIDDEN = "hunter2"
@@ -69,19 +70,20 @@ def secret_settings() -> dict[str, str]:
     fields = {name: ComposedSettings.model_fields[name] for name in TOP_LEVEL}
     for namespace, kind in NAMESPACES.items():
         fields |= {f"{namespace}__{name}": field for name, field in kind.model_fields.items()}
-    urls = {
+    values = {
         "CORE__DATABASE_URL": f"postgresql://u:{HIDDEN}@127.0.0.1:1/{HIDDEN}",
         "CORE__DATABASE_DIRECT_URL": f"postgresql+psycopg://{HIDDEN}:{HIDDEN}@db.example.com/d",
         "CORE__DATABASE_READ_URL": f"postgresql+psycopg://u:{HIDDEN}/@r.example.com/d",
         "CORE__REDIS_URL": f"redis://:{HIDDEN}@redis.example.com/0?password={HIDDEN}",
         "CORE__CELERY_BROKER_URL": f"amqp://u:{HIDDEN}@broker.example.com//{HIDDEN}",
+        "AUTH__SIGNING_KEYS": key_set(ES256 | {"note": HIDDEN}),
     }
     found = {}
     for name, field in fields.items():
         if "SecretStr" in str(field.annotation):
             is_list = str(field.annotation).startswith("list")
             key = f"{HIDDEN} and enough other characters for a key"
-            found[name] = urls.get(name, json.dumps([key]) if is_list else key)
+            found[name] = values.get(name, json.dumps([key]) if is_list else key)
     return found
 
 

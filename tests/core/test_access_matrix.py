@@ -71,6 +71,7 @@ def _is_protected(app: Flask, rule: Rule) -> bool:
 
 # Routes without a caller, or with an optional one.
 PUBLIC = {
+    "GET /.well-known/jwks.json",
     "DELETE /session",
     "DELETE /tasks/<row_id:task_id>",
     "DELETE /unsubscribe/<token>",

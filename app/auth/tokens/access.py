@@ -1,22 +1,22 @@
 """Access tokens: signed by Flask-JWT-Extended, and read more strictly than it reads them.
 
 The library accepts a token without `exp`, a token of another kind without `type`, and any header.
-This reader accepts only what Frontdesk signs: HS256 with the secret key, `sub`, a finite `exp`, and
-no header that names another key. Both libraries are imported at the first token, because PyJWT
-imports cryptography.
+This reader accepts only what Frontdesk signs: HS256 with the secret key, or the algorithm of the
+signing key that the token names, `sub`, a finite `exp`, and no header that brings a key. Both
+libraries are imported at the first token, because PyJWT imports cryptography.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from flask import Flask, current_app
@@ -30,6 +30,10 @@ from ...core.types import JsonObject, Values
 from ...core.web.fields import is_storable
 from ..errors import InvalidCredentials
 from ..proof_names import amr_has_factor
+
+if TYPE_CHECKING:
+    # Loaded only where signing keys are set.
+    from .signing_keys import SigningKey, SigningKeys
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +53,8 @@ LEEWAY_SECONDS = LEEWAY.total_seconds()
 # The cache takes a few megabytes at most; a full cache is cleared.
 REMEMBERED_TOKENS = 10_000
 
-_KEYS_NAMED_IN_HEADER = frozenset(("kid", "jwk", "jku", "x5u", "x5c", "x5t", "crit"))
+# Headers that name or bring a key. `kid` is accepted where signing keys are set.
+_KEY_HEADERS = frozenset(("jwk", "jku", "x5u", "x5c", "x5t", "crit"))
 _TYPES = (None, "JWT", "at+jwt")
 _NOTHING: Values = MappingProxyType({})
 _OPTIONS: Any = {
@@ -85,15 +90,17 @@ class Tokens:
         audience: str | None = None,
         issuer: str | None = None,
         protected: frozenset[str] = frozenset(),
+        keys: SigningKeys | None = None,
     ) -> None:
         """With an audience or an issuer, a token must name it. `protected` are the claims about a
-        sign-in that a claims hook cannot set."""
+        sign-in that a claims hook cannot set. `secrets` verify tokens without a `kid`."""
         self.lifetime = lifetime
         self.protected = protected
         self._signer = signer
         self.audience = audience
         self.issuer = issuer
         self._secrets = secrets
+        self._keys = keys
         self._clock = clock
         self._verified: dict[str, TokenClaims] = {}
 
@@ -139,7 +146,9 @@ class Tokens:
     def _verify(self, token: str) -> TokenClaims:
         decoded = self._decode(token)
         header, payload = decoded["header"], decoded["payload"]
-        if not _KEYS_NAMED_IN_HEADER.isdisjoint(header) or header.get("typ") not in _TYPES:
+        if not _KEY_HEADERS.isdisjoint(header) or header.get("typ") not in _TYPES:
+            raise InvalidCredentials
+        if self._keys is None and "kid" in header:
             raise InvalidCredentials
         if payload.get("type", "access") != "access" or not isinstance(payload["sub"], str):
             raise InvalidCredentials
@@ -159,16 +168,26 @@ class Tokens:
     def _decode(self, token: str) -> JsonObject:
         import jwt
 
-        for secret in self._secrets:
-            try:
-                return jwt.decode_complete(token, secret, algorithms=[ALGORITHM], options=_OPTIONS)
-            except jwt.InvalidSignatureError:
-                continue
-            except jwt.DecodeError:
-                raise InvalidCredentials(reason=MALFORMED) from None
-            except (jwt.PyJWTError, ValueError, RecursionError):
-                break
+        try:
+            for key, algorithm in self._candidates(token):
+                with suppress(jwt.InvalidSignatureError):
+                    return jwt.decode_complete(token, key, algorithms=[algorithm], options=_OPTIONS)
+        except jwt.DecodeError:
+            raise InvalidCredentials(reason=MALFORMED) from None
+        except (jwt.PyJWTError, ValueError, RecursionError):
+            pass
         raise InvalidCredentials
+
+    def _candidates(self, token: str) -> Iterable[tuple[Any, str]]:
+        """Return the keys that may have signed the token, each with its only algorithm."""
+        if self._keys is not None:
+            import jwt
+
+            kid = jwt.get_unverified_header(token).get("kid")
+            if kid is not None:
+                key = self._keys.find(kid)
+                return [] if key is None else [(key.public, key.algorithm)]
+        return [(secret, ALGORITHM) for secret in self._secrets]
 
     def _application_claims(self, claims: Values) -> JsonObject:
         """Return the application's claims, with the issuer and the audience of this service."""
@@ -226,35 +245,49 @@ class Signer:
     application that mounts Frontdesk may use the library too, with other settings.
     """
 
-    def __init__(self, secret: str, host: Flask) -> None:
-        """Claims are serialized by the application's JSON provider."""
+    def __init__(self, secret: str, host: Flask, keys: SigningKeys | None = None) -> None:
+        """Claims are serialized by the application's JSON provider. With keys, the first one signs
+        instead of the secret."""
         self._secret = secret
         self._json_provider_class = host.json_provider_class
+        self._keys = keys
+        # By the name of the key, which can change while threads sign.
+        self._applications: dict[str, Flask] = {}
 
-    @cached_property
-    def _own(self) -> Flask:
+    def sign(self, email: str, claims: Values) -> str:
+        from flask_jwt_extended import create_access_token
+
+        key = self._keys.first() if self._keys is not None else None
+        with self._application(key).app_context():
+            signed = create_access_token(
+                email,
+                expires_delta=False,
+                additional_claims={**claims, "type": "access"},
+                additional_headers=None if key is None else {"kid": key.kid},
+            )
+        return str(signed)
+
+    def _application(self, key: SigningKey | None) -> Flask:
+        name = key.kid if key is not None else ""
+        if name not in self._applications:
+            self._applications[name] = self._make_application(key)
+        return self._applications[name]
+
+    def _make_application(self, key: SigningKey | None) -> Flask:
         from flask_jwt_extended import JWTManager
 
         own = Flask(__name__, static_folder=None, root_path=_HERE, instance_path=_HERE)
         own.json_provider_class = self._json_provider_class
         own.config.update(
             JWT_SECRET_KEY=self._secret,
-            JWT_ALGORITHM=ALGORITHM,
+            JWT_ALGORITHM=ALGORITHM if key is None else key.algorithm,
+            JWT_PRIVATE_KEY=None if key is None else key.private,
             # Claims that the server does not read are left out.
             JWT_ENCODE_NBF=False,
             JWT_COOKIE_CSRF_PROTECT=False,
         )
         JWTManager(own)
         return own
-
-    def sign(self, email: str, claims: Values) -> str:
-        from flask_jwt_extended import create_access_token
-
-        with self._own.app_context():
-            signed = create_access_token(
-                email, expires_delta=False, additional_claims={**claims, "type": "access"}
-            )
-        return str(signed)
 
 
 @dataclass(eq=False)
