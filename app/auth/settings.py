@@ -25,11 +25,10 @@ class AuthSettings(FactorSettings):
         " rejected. Example: `https://api.example.com`.",
     )
     SIGNING_KEYS: SecretStr = Field(
-        default=SecretStr(""),
-        description="JWK set that signs access tokens, or its file below `instance/`.",
+        default=SecretStr(""), description="JWK set, or its file, that signs access tokens."
     )
     ACCEPT_HS256: bool = Field(
-        default=True, description="With signing keys, accept HS256 tokens too."
+        default=True, description="With `AUTH__SIGNING_KEYS`, accept HS256 too."
     )
     EMAIL_RESET_TOKEN_EXPIRE_HOURS: PositiveInt = Field(
         default=48, description="Hours for which the link in a password-reset email is valid."
@@ -78,8 +77,7 @@ class AuthSettings(FactorSettings):
     LOGIN_ACCOUNT_LIMIT: Limit = Field(
         default="100 per hour",
         description="Rate limit of wrong passwords for one account from all IP addresses. Above"
-        " the limit, only IP addresses that signed in to the account before can"
-        " sign in.",
+        " the limit, only IP addresses of earlier sign-ins can sign in.",
     )
     RECOVERY_LIMIT: Limit = Field(
         default="5 per 10 minutes",

@@ -149,8 +149,8 @@ class CoreSettings(Namespace):
     DATABASE_PREPARED: Literal["auto", "on", "off"] = Field(
         default="auto",
         description="Whether PostgreSQL connections prepare statements. `auto` prepares except"
-        " through a pooler such as PgBouncer. `on` always prepares: PgBouncer needs version 1.22"
-        " and `max_prepared_statements`.",
+        " through a pooler. For `on`, PgBouncer needs version 1.22 and"
+        " `max_prepared_statements`.",
     )
     DATABASE_DIRECT_URL: PostgresUrl | None = Field(
         default=None,
@@ -170,8 +170,8 @@ class CoreSettings(Namespace):
     KEYSTORE: Literal["auto", "memory", "redis", "database"] = Field(
         default="auto",
         description="Shared state store for rate limits and one-time codes. `auto` uses Redis"
-        " if it is configured, otherwise the memory of each process. `redis` requires valid Redis"
-        " settings. `database` with SQLite uses a file next to the database.",
+        " if it is configured, otherwise the memory of each process. `database` with SQLite uses a"
+        " file next to the database.",
     )
     REDIS_URL: RedisUrl | None = Field(
         default=None,
@@ -182,8 +182,8 @@ class CoreSettings(Namespace):
     )
     REDIS_HOST: str | None = Field(
         default=None,
-        description="Host name of the Redis server, if `CORE__REDIS_URL` is unset. The host"
-        " name is ignored without `CORE__REDIS_PASSWORD`.",
+        description="Host name of the Redis server, if `CORE__REDIS_URL` is unset. Needs"
+        " `CORE__REDIS_PASSWORD`.",
     )
     REDIS_PORT: int = Field(
         default=6379,
@@ -205,9 +205,8 @@ class CoreSettings(Namespace):
     )
     TRUSTED_PROXIES: NonNegativeInt = Field(
         default=0,
-        description="Number of trusted reverse proxies in front of the service, to determine"
-        " the client's IP address. An application uses Werkzeug's `ProxyFix`"
-        " instead.",
+        description="Number of trusted reverse proxies, to determine the client's IP address."
+        " An application uses Werkzeug's `ProxyFix` instead.",
     )
     PRODUCTION_CHECKS: Literal["warn", "refuse"] = Field(
         default="warn",
