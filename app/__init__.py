@@ -18,6 +18,7 @@ _HOMES = {
     "AppSetup": "extension.authenticators",
     "Audience": "notifications.receivers",
     "AuditSettings": "audit.settings",
+    "Authenticated": "auth.application_credential",
     "AuthSettings": "auth.settings",
     "BrandSettings": "delivery.mail.brand",
     "AccountInbox": "extension.inbox",

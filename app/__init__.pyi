@@ -10,6 +10,7 @@ from .accounts.models import AccountMixin as AccountMixin
 from .accounts.schemas import AccountRead as AccountRead
 from .accounts.schemas import OwnAccountUpdate as OwnAccountUpdate
 from .audit.settings import AuditSettings as AuditSettings
+from .auth.application_credential import Authenticated as Authenticated
 from .auth.decorators import account_optional as account_optional
 from .auth.decorators import account_required as account_required
 from .auth.decorators import active_account_required as active_account_required

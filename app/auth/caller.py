@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Stored on the request, not on `g`: an outer application context keeps `g` after the request.
 _FOUND = "frontdesk_caller"
+# The kind of credential that the application's hook `authenticate` reads.
+APPLICATION = "application"
 
 
 @dataclass(eq=False)
@@ -48,6 +50,11 @@ class Caller:
     # The time of the last second factor, or None.
     factor_at: float | None = None
     expires_at: float | None = None
+
+    @property
+    def is_of_application(self) -> bool:
+        """Whether the application has signed the caller in, and must also re-authenticate it."""
+        return self.via == APPLICATION
 
     @cached_property
     def attached_account(self) -> AccountLike:

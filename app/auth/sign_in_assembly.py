@@ -11,7 +11,9 @@ from ..core.config.environment import SettingsError
 from ..core.context import Context
 from ..core.extras import missing_extra
 from ..core.process.servers import is_command
-from .caller import Callers, CredentialReader
+from ..core.web.operation import AuthScheme
+from .caller import APPLICATION, Callers, CredentialReader
+from .cross_site import CrossSite, CrossSiteCheck, allowed_origins
 from .features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature, TokenFeature
 from .idp.identities import Identities
 from .limits import Failures
@@ -92,11 +94,37 @@ def _callers(context: Context) -> Callers:
     sessions = stored.sessions if stored and stored.for_every_sign_in else None
     has_programs = context.settings.of(AuthSettings).PERSONAL_TOKENS == "on"
     programs = context.get(TokenFeature).read if has_programs else None
+    own = _application_reader(context)
     # The header first: a request with a token needs no other credential.
     readers: list[CredentialReader] = [
-        BearerReader(context.get(Accounts), context.get(Tokens), sessions, programs)
+        BearerReader(
+            context.get(Accounts),
+            context.get(Tokens),
+            sessions,
+            programs,
+            only_bearer=own is not None,
+        ),
+        *([own] if own else []),
+        *([stored.cookie.read] if stored and stored.cookie else []),
     ]
-    return Callers([*readers, stored.cookie.read] if stored and stored.cookie else readers)
+    return Callers(readers)
+
+
+def _application_reader(context: Context) -> CredentialReader | None:
+    """Return the reader of the application's credential, or None without the hook."""
+    if not context.hooks.registered("authenticate"):
+        return None
+    # Imported here, because few applications have the hook.
+    from .application_credential import ApplicationReader
+
+    # The application's credential does not describe itself to the OpenAPI document.
+    context.contribute(AuthScheme(APPLICATION, None, (CrossSite,)))
+    return ApplicationReader(
+        context.get(Accounts),
+        context.tables.account_ids,
+        context.hooks.authenticate,
+        CrossSiteCheck(allowed_origins(context.settings.core)),
+    )
 
 
 def _policy(context: Context) -> SignInPolicy:

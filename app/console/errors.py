@@ -8,6 +8,7 @@ from werkzeug.exceptions import HTTPException
 
 from ..accounts.models import DELETING
 from ..accounts.service import Accounts
+from ..auth.caller import known_caller
 from ..auth.errors import (
     AccountDeleting,
     FreshSignInRequired,
@@ -43,7 +44,8 @@ def handle_problem(problem: Problem) -> Response:
         if inactive is None:
             return note_sign_out(_redirect_and_return(".sign_in_page"), _return_path())
         problem = inactive
-    if isinstance(problem, _REAUTHENTICATE):
+    known = known_caller()
+    if isinstance(problem, _REAUTHENTICATE) and not (known and known.is_of_application):
         factors = "2" if "acr_values" in problem.members else None
         return keep_form(_redirect_and_return(".confirm_page", factors=factors), _return_path())
     if isinstance(problem, SecondFactorRequired):

@@ -84,6 +84,8 @@ class Hook(Generic[F]):
 
     default: F
     combine: Combine = use_last
+    # Whether there is one function, registered before `init_app`, which assembles by it.
+    at_start: bool = False
 
     @property
     def name(self) -> str:
@@ -139,9 +141,9 @@ class NamedHook(Hook[F]):
         return named
 
 
-def hook(combine: Combine = use_last) -> Callable[[F], Hook[F]]:
+def hook(combine: Combine = use_last, *, at_start: bool = False) -> Callable[[F], Hook[F]]:
     """Declare a hook; the decorated function is its default."""
-    return lambda default: Hook(default, combine)
+    return lambda default: Hook(default, combine, at_start)
 
 
 def named_hook(default: F) -> NamedHook[F]:

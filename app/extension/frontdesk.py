@@ -66,6 +66,7 @@ class Extension(Notifying, Recording, SigningIn[A]):
     payload = hooks.payload
     may_register = hooks.may_register
     recovery_mail = hooks.recovery_mail
+    authenticate = hooks.authenticate
     workspace_resolver = hooks.workspace_resolver
     receivers = hooks.receivers
     channel = hooks.channel
@@ -288,7 +289,8 @@ class Extension(Notifying, Recording, SigningIn[A]):
     def add_hook(self, hook: str, function: AnyFunction, name: str | None = None) -> None:
         """Register a function for a hook, as the hook's decorator does.
 
-        The hook applies to applications that are already initialized and to later ones.
+        The hook applies to applications that are already initialized and to later ones, except
+        `authenticate`, which is registered before `init_app`.
 
         Args:
             hook: Name of the hook, such as `claims`.
@@ -299,8 +301,19 @@ class Extension(Notifying, Recording, SigningIn[A]):
 
             frontdesk.add_hook("channel", send_to_slack, "slack")
         """
+        if hooks.HOOKS[hook].at_start:
+            self._check_at_start(hook)
         for each in (self.hooks, *(context.hooks for context in self._contexts)):
             each.add(hook, function, name)
+
+    def _check_at_start(self, hook: str) -> None:
+        if self.hooks.registered(hook):
+            raise SetupError(f"@frontdesk.{hook} takes one function, and is used a second time.")
+        if self._contexts:
+            raise SetupError(
+                f"@frontdesk.{hook} is used after frontdesk.init_app(app, db), where it has no"
+                " effect: register the function before."
+            )
 
     def scope(self, name: str, description: str, *, workspace: bool = True) -> ViewDecorator:
         """Declare a scope of your application, for tokens of programs.

@@ -9,6 +9,8 @@ it.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from flask import Request
+
 from ..auth.recovery import Recovery
 from ..core.context import service
 from ..core.db.transaction import AnySession
@@ -72,6 +74,22 @@ def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> obj
     Default: an email from `reset_password.html`, or from the application's template of that name
     """
     service(Recovery).mail(email_to, token, code)
+    return None
+
+
+@hook(at_start=True)
+def authenticate(request: Request, /) -> Any:
+    """Accept a credential of your own
+
+    Called: once for each request that is authenticated, by a decorator or a page, unless its
+        `Authorization` header has a bearer token; before the session cookie is read. Register one
+        function, before `init_app`.
+    Arguments: `request`
+    Returns: an account, its id, or an [`Authenticated`](own-credentials.md) with one of them; or
+        `None` for a request without your credential. An id that does not exist: 401. A `Problem`
+        that the hook raises is the response.
+    Default: only access tokens and session cookies
+    """
     return None
 
 
@@ -148,6 +166,7 @@ HOOKS: dict[str, Hook[Any]] = {
         payload,
         may_register,
         recovery_mail,
+        authenticate,
         workspace_resolver,
         receivers,
         channel,

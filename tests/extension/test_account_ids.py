@@ -84,6 +84,7 @@ def host_at(url: str, kind: str, schema: str | None = None) -> Flask:
     db = SQLAlchemy(host)
     frontdesk = Frontdesk()
     frontdesk.use_workspaces()
+    frontdesk.authenticate(lambda request: request.headers.get("X-User"))
     frontdesk.init_app(
         host,
         db,
@@ -165,6 +166,14 @@ def test_account_signs_in_and_out_and_resets_its_password(frontdesk: Kit) -> Non
     frontdesk.api().post("/reset-password", json=new)
     ada.password = NEW_PASSWORD
     assert ada.api().get("/account").json["email"] == ada.email
+
+
+def test_hook_of_the_application_returns_the_id_as_text(frontdesk: Kit, kind: str) -> None:
+    ada, api = frontdesk.account("ada"), frontdesk.api()
+    sent = {"X-User": str(id_in_json(ada))}
+    assert api.get("/account", headers=sent).json["id"] == id_in_json(ada)
+    for unknown in (str(unknown_id(kind)), "x" * 300, "%"):
+        api.get("/account", 401, headers={"X-User": unknown})
 
 
 def test_profile_with_a_picture_is_found_by_account_id(frontdesk: Kit, kind: str) -> None:

@@ -48,6 +48,8 @@ class FactorChanges:
             return {}
         account = caller.attached_account
         self.accounts.end_tokens(account)
+        if caller.is_of_application:
+            return {}
         if caller.session is None:
             return self.policy.reissue(account, caller.factor_at, caller.expires_at)
         # The caller's session cookie stays valid; the session's expiry does not change.

@@ -17,10 +17,8 @@ from ...core.db.account_ids import UUID_PATTERN
 from ...core.db.transaction import AnySession, execute_bulk, transaction
 from ..actions import SESSION_ENDED
 from ..caller import Caller
-from ..errors import InvalidCredentials
 from .devices import label_of
 from .models import AccountSession
-from .rows import SessionRow
 from .schemas import SessionNotFound
 from .settings import SessionLimits
 
@@ -114,7 +112,8 @@ class SessionManagement:
         with transaction(self.session) as session:
             ending = self._ending(caller.account)
             if others:
-                ending = ending.where(AccountSession.id != _session_of(caller).id)
+                own = caller.session
+                ending = ending.where(AccountSession.id != own.id) if own else ending
             ended = execute_bulk(session, ending).rowcount
             if ended:
                 report_action(
@@ -147,17 +146,11 @@ class SessionManagement:
         return live if since is None else and_(live, AccountSession.created_at >= since)
 
 
-def _session_of(caller: Caller) -> SessionRow:
-    if caller.session is None:
-        # The caller has a credential without a session.
-        raise InvalidCredentials
-    return caller.session
-
-
 def _shown(row: Any, caller: Caller) -> OwnSession:
     return OwnSession(
         str(row.public_id),
-        row.public_id == _session_of(caller).public_id,
+        # The credential of an application has no session.
+        caller.session is not None and row.public_id == caller.session.public_id,
         row.kind,
         row.created_at,
         row.used_at,

@@ -116,6 +116,7 @@ class Reauthentication:
     def show(
         self, caller: Caller, method: str, given: object, options: SignInOptions
     ) -> SignInResult:
+        self.check_caller(caller)
         proof = self._checked(caller, method, given, options)
         if caller.session is None and not has_factor((proof,)):
             # Without a session, the new token is a new sign-in, which requires a second factor.
@@ -127,6 +128,11 @@ class Reauthentication:
                 self.session, REAUTHENTICATION_SUCCEEDED, account_id=account.id, proofs=[proof]
             )
             return self.policy.renew(account, (proof,), options, session)
+
+    def check_caller(self, caller: Caller) -> None:
+        """Raise for a caller whom the application has signed in: only it can do so again."""
+        if caller.is_of_application:
+            raise ReauthenticationRequired(self.freshness.seconds)
 
     def by_password(self, caller: Caller, password: str, options: SignInOptions) -> str:
         account = self.login.verify(caller.account.email, password, options.ip_address)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     # Loaded only where sessions are on.
     from ..sessions.service import Sessions
 
+_SCHEME = re.compile(r"\s*bearer", re.ASCII | re.IGNORECASE)
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+) *", re.ASCII)
 
 
@@ -36,10 +37,12 @@ class BearerReader:
     sessions: Sessions | None = None
     # Reads tokens of programs, which have another form than access tokens.
     programs: CredentialReader | None = None
+    # Whether the next reader gets headers of another scheme than `Bearer`, which are rejected here.
+    only_bearer: bool = False
 
     def __call__(self, request: Request, optional: bool) -> Principal | None:
         header = request.environ.get("HTTP_AUTHORIZATION")
-        if header is None:
+        if header is None or (self.only_bearer and not _SCHEME.match(header)):
             return None
         match = _BEARER.fullmatch(header)
         if match is None:

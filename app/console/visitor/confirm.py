@@ -33,6 +33,7 @@ _METHODS = {
 @active_account_required
 @hidden
 def confirm_page() -> Response:
+    service(Reauthentication).check_caller(caller())
     methods = _available_methods()
     requested = request.values.get("way", "")
     return _page(requested if requested in methods else next(iter(methods), ""), methods)

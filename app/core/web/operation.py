@@ -53,8 +53,8 @@ class AuthScheme(NamedTuple):
     """A kind of credential that routes accept in addition to the bearer token."""
 
     name: str
-    # Returns the security scheme of the OpenAPI document.
-    scheme: Callable[[], Mapping[str, str]]
+    # Returns the security scheme of the OpenAPI document; None leaves the credential out.
+    scheme: Callable[[], Mapping[str, str]] | None
     # The errors of requests that change data.
     problems: Sequence[type[Problem]]
 

@@ -49,8 +49,9 @@ class Operations:
             spec.components.security_scheme("login", {"type": "oauth2", "flows": flows})
             self._ways.append("login")
         for way in current_frontdesk.contributions(AuthScheme):
-            spec.components.security_scheme(way.name, dict(way.scheme()))
-            self._ways.append(way.name)
+            if way.scheme is not None:
+                spec.components.security_scheme(way.name, dict(way.scheme()))
+                self._ways.append(way.name)
         self._has_scopes = bool(current_frontdesk.all_contributions(ScopedCredential))
 
     def write(
