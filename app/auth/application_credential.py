@@ -4,7 +4,7 @@ proxy or an API gateway, or the session of another extension."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
@@ -39,7 +39,6 @@ class Authenticated:
             accepts requests that change data from pages of other sites.
         authenticated_at: Time of the user's last sign-in, for routes that require a recent one. A
             time without an offset is in UTC.
-        scopes: Scopes that limit the credential, as they limit a token. Default: no limit.
 
     Example::
 
@@ -53,7 +52,6 @@ class Authenticated:
     _: KW_ONLY
     csrf_safe: bool = False
     authenticated_at: datetime | None = None
-    scopes: Iterable[str] | None = None
 
 
 @dataclass(eq=False)
@@ -84,12 +82,7 @@ class ApplicationReader:
         account = self.accounts.rows.of(rows[0])
         if not found.csrf_safe and request.method not in SAFE_METHODS:
             self.cross_site.check(request, {"account_id": account.id})
-        return Caller(
-            account,
-            APPLICATION,
-            scopes=None if found.scopes is None else frozenset(found.scopes),
-            authenticated_at=_seconds(found.authenticated_at),
-        )
+        return Caller(account, APPLICATION, authenticated_at=_seconds(found.authenticated_at))
 
     def _ask(self, request: Request) -> Authenticated | None:
         """Return what the hook returns, with the id as the account; call it once for each request.
@@ -115,8 +108,6 @@ class ApplicationReader:
             is_unknown = "HTTP_AUTHORIZATION" in request.environ
             return InvalidCredentials(reason=MALFORMED) if is_unknown else None
         found = returned if isinstance(returned, Authenticated) else Authenticated(returned)
-        if isinstance(found.scopes, str):
-            raise TypeError("Authenticated takes scopes as a list of names, not as a string.")
         return replace(found, account=self._read_id(found.account))
 
     def _read_id(self, given: Any) -> AccountKey | None:

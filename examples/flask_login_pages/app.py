@@ -7,11 +7,12 @@ use the same views.
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from typing import Any
 
 import flask_frontdesk
-from flask import Flask, Request, redirect, render_template_string, request
-from flask_frontdesk import blueprints
+from flask import Flask, Request, redirect, render_template_string, request, session
+from flask_frontdesk import active_account_required, blueprints, current_account, fresh_required
 from flask_login import (
     LoginManager,
     UserMixin,
@@ -68,6 +69,20 @@ def load_account(request: Request) -> Account | None:
 
 # [end]
 
+
+# [authenticate]
+@frontdesk.authenticate
+def read_session(_request: Request) -> flask_frontdesk.Authenticated | None:
+    """Return Flask-Login's user to Frontdesk's decorators and routes."""
+    if not current_user.is_authenticated:
+        return None
+    return flask_frontdesk.Authenticated(
+        current_user.id, authenticated_at=session.get("signed_in_at")
+    )
+
+
+# [end]
+
 FORM = """
 <form method="post">
   <input type="hidden" name="csrf_token" value="{{ csrf_token() }}">
@@ -87,6 +102,7 @@ def create_app(database_url: str = "sqlite:///cookie.db") -> Flask:
     csrf.init_app(app)
     frontdesk.init_app(app, db, account_model=Account)
     app.register_blueprint(blueprints.auth, url_prefix="/api")
+    app.register_blueprint(blueprints.notifications, url_prefix="/api/notifications")
 
     # [login]
     @app.route("/login", methods=["GET", "POST"])
@@ -97,6 +113,7 @@ def create_app(database_url: str = "sqlite:///cookie.db") -> Flask:
                 account = frontdesk.verify_password(request.form["email"], request.form["password"])
                 frontdesk.sign_in(account, how="password")
                 login_user(account)
+                session["signed_in_at"] = datetime.now(UTC)
                 return redirect("/")
             except flask_frontdesk.Problem as problem:
                 error = problem.detail
@@ -117,6 +134,21 @@ def create_app(database_url: str = "sqlite:///cookie.db") -> Flask:
         """Revoke every token and every cookie of the account."""
         frontdesk.sign_out(current_user)
         return redirect("/login")
+
+    # [end]
+
+    # [views]
+    @app.route("/notes", methods=["GET", "POST"])
+    @csrf.exempt
+    @active_account_required
+    def notes() -> dict[str, Any]:
+        return {"by": current_account.email}
+
+    @app.get("/payout")
+    @active_account_required
+    @fresh_required(minutes=10)
+    def payout() -> dict[str, Any]:
+        return {"to": current_account.email}
 
     # [end]
 

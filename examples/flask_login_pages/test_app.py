@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from secrets import token_urlsafe
 from typing import Any
 
@@ -44,6 +45,32 @@ def test_client_signs_in_with_a_token(app: Flask, ada: Person) -> None:
     assert ada.api().get("/").json == {"hello": ada.email}
     bad = {"Authorization": "Bearer a.b.c"}
     assert app.test_client().get("/", headers=bad).status_code == 401
+
+
+def test_frontdesk_accepts_the_user_of_flask_login(app: Flask, ada: Person) -> None:
+    browser, _ = sign_in(app, ada)
+    for path in ("/notes", "/payout", "/api/account", "/api/notifications/"):
+        assert browser.get(path).status_code == 200
+        assert app.test_client().get(path).status_code == 401
+    assert ada.api().get("/notes").json == {"by": ada.email}
+    ada.change(status="suspended")
+    assert browser.get("/notes").status_code == 401
+
+
+def test_change_from_another_site_is_rejected(app: Flask, ada: Person) -> None:
+    browser, _ = sign_in(app, ada)
+    assert browser.post("/notes", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+    evil = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
+    for method, path in (("POST", "/notes"), ("PATCH", "/api/account")):
+        refused = browser.open(path, method=method, headers=evil)
+        assert (refused.status_code, refused.json["code"]) == (403, "cross_site")
+
+
+def test_older_sign_in_is_rejected_where_a_recent_one_is_required(app: Flask, ada: Person) -> None:
+    browser, _ = sign_in(app, ada)
+    with browser.session_transaction() as session:
+        session["signed_in_at"] -= timedelta(minutes=11)
+    assert browser.get("/payout").json["code"] == "reauthentication_required"
 
 
 def test_wrong_password_is_shown_on_the_page_and_counted(app: Flask, ada: Person) -> None:

@@ -183,6 +183,24 @@ def frontdesk_of(_app: Flask) -> Frontdesk:
     return Frontdesk()
 
 
+def test_test_of_an_application_signs_in_with_a_header() -> None:
+    frontdesk: Frontdesk[Any] = Frontdesk()
+
+    # [conftest]
+    @frontdesk.authenticate
+    def sign_in_as(request: Request) -> str | None:
+        return request.headers.get("X-Test-Account")
+
+    # [end]
+    host, db = plain_app()
+    frontdesk.init_app(host, db, settings=HostSettings(), account_model=Account)
+    frontdesk.mount(host, only=["auth"])
+    with host.app_context():
+        db.create_all()
+    ada = make_person(host, "ada")
+    assert id_at(host, "/account", **{"X-Test-Account": str(ada.id)}) == ada.id
+
+
 def test_hook_is_registered_once_and_before_init_app() -> None:
     frontdesk: Frontdesk[Any] = Frontdesk()
     frontdesk.authenticate(read_header)

@@ -43,6 +43,7 @@ def test_list_of_examples_is_complete_and_its_links_exist() -> None:
         "everything",
         "move_users",
         "flask_login_pages",
+        "trusted_proxy",
         "console_pages",
         "cookie_pages",
         "subdomains",

@@ -57,6 +57,7 @@ NOT_EXECUTED = {
     "cookbook/sso": (1, ENVIRONMENT),
     "cookbook/subdomains": (1, "needs a domain; examples/subdomains sends the request"),
     "cookbook/test-fixtures": (1, "the run of the page's tests: test_examples.py"),
+    "custom-authentication": (1, "needs a server that signs users in; the example's tests run"),
     "custom-emails": (1, OF_COMMANDS),
     "custom-schemas": (2, EXCERPT),
     "decorators": (2, "the setting, and a request to the view of the example"),
