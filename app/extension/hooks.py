@@ -85,9 +85,9 @@ def authenticate(request: Request, /) -> Any:
         `Authorization` header has a bearer token; before the session cookie is read. Register one
         function, before `init_app`.
     Arguments: `request`
-    Returns: an account, its id, or an [`Authenticated`](custom-authentication.md) with one of them; or
-        `None` for a request without your credential. An id that does not exist: 401. A `Problem`
-        that the hook raises is the response.
+    Returns: an account, its id, or an [`Authenticated`](custom-authentication.md) with one of
+        them; or `None` for a request without your credential. An id that does not exist: 401. A
+        `Problem` that the hook raises is the response.
     Default: only access tokens and session cookies
     """
     return None

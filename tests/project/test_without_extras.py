@@ -36,6 +36,7 @@ TYPED_EXAMPLES = {
     "move_users": ["before.py", "after.py", "test_move_users.py"],
     "cookie_pages": ["app.py", "test_app.py"],
     "subdomains": ["app.py", "test_app.py"],
+    "trusted_proxy": ["app.py", "test_app.py"],
 }
 # Examples that import packages without types, and those without Python.
 NOT_IN_PYTHON = {"react", "refresh_tokens"}
