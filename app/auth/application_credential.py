@@ -4,11 +4,11 @@ proxy or an API gateway, or the session of another extension."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from flask import Request
@@ -39,6 +39,8 @@ class Authenticated:
             accepts requests that change data from pages of other sites.
         authenticated_at: Time of the user's last sign-in, for routes that require a recent one. A
             time without an offset is in UTC.
+        scopes: Names of scopes: only routes that name scopes accept the credential, as they accept
+            a token with these scopes. Default: all routes accept it.
 
     Example::
 
@@ -52,6 +54,7 @@ class Authenticated:
     _: KW_ONLY
     csrf_safe: bool = False
     authenticated_at: datetime | None = None
+    scopes: Iterable[str] | None = None
 
 
 @dataclass(eq=False)
@@ -82,7 +85,12 @@ class ApplicationReader:
         account = self.accounts.rows.of(rows[0])
         if not found.csrf_safe and request.method not in SAFE_METHODS:
             self.cross_site.check(request, {"account_id": account.id})
-        return Caller(account, APPLICATION, authenticated_at=_seconds(found.authenticated_at))
+        return Caller(
+            account,
+            APPLICATION,
+            scopes=None if found.scopes is None else frozenset(found.scopes),
+            authenticated_at=_seconds(found.authenticated_at),
+        )
 
     def _ask(self, request: Request) -> Authenticated | None:
         """Return what the hook returns, with the id as the account; call it once for each request.
@@ -108,12 +116,14 @@ class ApplicationReader:
             is_unknown = "HTTP_AUTHORIZATION" in request.environ
             return InvalidCredentials(reason=MALFORMED) if is_unknown else None
         found = returned if isinstance(returned, Authenticated) else Authenticated(returned)
+        if isinstance(found.scopes, str):
+            raise TypeError("Authenticated takes the names of scopes as a list, not as a string.")
         return replace(found, account=self._read_id(found.account))
 
     def _read_id(self, given: Any) -> AccountKey | None:
         """Return the id of an account, or None for an id that no account can have."""
         if isinstance(given, self.accounts.model):
-            return given.id
+            return cast(AccountKey, given.id)
         if given is None:
             return None
         # True is the integer 1, which is an account's id.

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from flask import Flask, Request, request
+from flask import Flask, Request
 from werkzeug.local import LocalProxy
 
 from app import Authenticated, Frontdesk, Problem, SetupError
@@ -164,7 +164,10 @@ def test_problem_of_the_hook_is_the_response() -> None:
 
 
 def test_another_exception_is_a_logged_server_error(caplog: pytest.LogCaptureFixture) -> None:
-    app = hook_host(lambda _: {}["user"])
+    def fail(_: Request) -> Any:
+        raise KeyError("user")
+
+    app = hook_host(fail)
     assert Api(app, "").get("/api/account", 500).json["code"] == "internal_error"
     assert "KeyError" in caplog.text
     assert app.test_client().get("/async").status_code == 500
@@ -172,15 +175,11 @@ def test_another_exception_is_a_logged_server_error(caplog: pytest.LogCaptureFix
 
 def test_hook_can_look_for_the_caller_itself() -> None:
     """Flask-Login's `current_user` calls a loader, which may call `account_of`."""
-    app = hook_host(lambda _: frontdesk_of(app).account_of(request))
+    app = hook_host(lambda request: Frontdesk[Any]().account_of(request))
     ada = make_person(app, "ada", prefix="/api")
     assert Api(app, "").get("/async", 401).json["reason"] == "missing"
     assert id_at(app, "/async", Authorization=f"Bearer {ada.token()}") == ada.id
     Api(app, "").get("/async", 401, headers={"Authorization": "Basic YTpi"})
-
-
-def frontdesk_of(_app: Flask) -> Frontdesk:
-    return Frontdesk()
 
 
 def test_test_of_an_application_signs_in_with_a_header() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from typing import Any
 
+import pytest
 from flask import Flask, Request
 
 from app import Authenticated
@@ -52,7 +54,7 @@ def test_forged_request_is_refused_on_every_unsafe_route() -> None:
 def unsafe_routes(app: Flask) -> Iterator[tuple[str, str, Operation | None]]:
     urls = app.url_map.bind("localhost")
     for rule in app.url_map.iter_rules():
-        values = dict.fromkeys(rule.arguments, 1)
+        values: dict[str, object] = dict.fromkeys(rule.arguments, 1)
         if "workspace_slug" in values:
             values["workspace_slug"] = "secret"
         for method in sorted((rule.methods or set()) - SAFE_METHODS):
@@ -82,6 +84,31 @@ def test_credential_that_browsers_do_not_send_is_accepted_from_everywhere(
     Api(app, "").post("/async", headers=sent)
 
 
+def test_scopes_limit_the_credential_as_those_of_a_token() -> None:
+    def read(request: Request) -> Authenticated:
+        return Authenticated(1, csrf_safe=True, scopes=request.headers["X-Scopes"].split())
+
+    app = hook_host(read, COOKIE_SESSIONS="alone")
+    root = make_person(app, "ada", role="root")
+    api = Api(app, "/api")
+    sent = {"X-Scopes": "account:read openid"}
+    assert api.get("/account", headers=sent).json["id"] == root.id
+    for method, path in (("PATCH", "/account"), ("GET", "/notifications/"), ("DELETE", "/logout")):
+        refused = api.send(method, path, 403, headers=sent, json={})
+        assert refused.json["code"] == "insufficient_scope"
+    for path in ("/async", "/optional", "/desk/dashboard"):
+        assert app.test_client().get(path, headers=sent).status_code == 403
+    api.get("/account", 403, headers={"X-Scopes": ""})
+
+
+def test_scopes_are_not_one_string() -> None:
+    wrong: Any = "account:read"
+    app = hook_host(lambda _: Authenticated(1, scopes=wrong))
+    app.testing = True
+    with pytest.raises(TypeError, match="as a list, not as a string"):
+        app.test_client().get("/async")
+
+
 def aged(**age: float) -> Flask:
     """Return an application whose hook says that the user signed in before."""
 
@@ -104,8 +131,8 @@ def test_recent_sign_in_of_the_application_satisfies_step_up() -> None:
 def test_time_without_an_offset_is_in_utc() -> None:
     now = datetime.now(UTC).replace(tzinfo=None)
     for age, status in ((4, 200), (6, 401)):
-        at = now - timedelta(minutes=age)
-        app = hook_host(lambda _, at=at: Authenticated(1, authenticated_at=at))
+        signed_in = Authenticated(1, authenticated_at=now - timedelta(minutes=age))
+        app = hook_host(partial(lambda given, _: given, signed_in))
         make_person(app, "ada")
         Api(app, "").get("/fresh", status)
 
