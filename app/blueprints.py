@@ -29,6 +29,7 @@ _HOMES = {
     "registration": "registration.routes",
     "sessions": "auth.sessions.routes",
     "tasks": "tasks.routes",
+    "tokens": "tokens.blueprint",
     "unsubscribe": "notifications.unsubscribe_blueprint",
     "well_known": "auth.tokens.well_known",
     "workspaces": "workspaces.routes",

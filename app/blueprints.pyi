@@ -19,6 +19,7 @@ from .notifications.unsubscribe_blueprint import blueprint as unsubscribe
 from .profiles.routes import blueprint as profiles
 from .registration.routes import blueprint as registration
 from .tasks.routes import blueprint as tasks
+from .tokens.blueprint import blueprint as tokens
 from .workspaces.invitations.routes import blueprint as invitations
 from .workspaces.routes import blueprint as workspaces
 
@@ -43,6 +44,7 @@ __all__ = [
     "registration",
     "sessions",
     "tasks",
+    "tokens",
     "unsubscribe",
     "well_known",
     "workspaces",

@@ -68,6 +68,7 @@ _PREFIXES = {
     "mfa": "",
     "passkeys": "",
     "login_codes": "",
+    "tokens": "",
     "exports": "",
     "deletion": "",
     "workspaces": "/workspaces",
@@ -111,6 +112,7 @@ def _enabled_names(context: Context) -> Collection[str]:
         "mfa": auth.keeps_authenticators,
         "passkeys": auth.takes_passkeys,
         "login_codes": auth.LOGIN_BY_CODE == "on",
+        "tokens": auth.PERSONAL_TOKENS == "on",
         "exports": auth.ACCOUNT_EXPORTS == "on",
         "tasks": context.owns_application and context.settings.of(TasksSettings).ENABLED,
     }

@@ -90,6 +90,8 @@ class Target(NamedTuple):
 # An audit log entry by the names of its columns.
 Row = Mapping[str, object]
 Listener = Callable[[Any, dict[str, Any]], object]
+# Called in the transaction of an action, with the id of the affected account and the data.
+Effect = Callable[[AccountKey | None, Values], object]
 
 _INSERT = insert(AuditEntry).inline()
 _ACCOUNT, _TOKEN = "account", "token"
@@ -116,6 +118,7 @@ class Actions:
         self._clock = clock
         self._known = set(signals)
         self._signals = Namespace()
+        self._effects: dict[str, list[Effect]] = {}
 
     def declare(self, signal: str) -> None:
         self._known.add(signal)
@@ -128,6 +131,10 @@ class Actions:
 
         # A strong reference: a listener defined inside a function would otherwise be collected.
         self._signals.signal(signal).connect(receive, weak=False)
+
+    def add_effect(self, action: Action, effect: Effect) -> None:
+        """Call a function of a feature whenever the action is reported, also without a signal."""
+        self._effects.setdefault(action.name, []).append(effect)
 
     def emit(self, signal: str, subject: object, session: AnySession) -> int:
         """Notify the listeners and return how many there were."""
@@ -152,6 +159,8 @@ class Actions:
             self.record(
                 session, action, account_id, workspace_id, target, data, requires_transaction=True
             )
+        for effect in self._effects.get(action.name, ()):
+            effect(account_id, data)
         return listeners
 
     def record(

@@ -1,22 +1,19 @@
 """Adds account deletion, which the worker that sends emails carries out after the grace period."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import func, select
 
 from ..accounts.service import Accounts
 from ..auth.email_change.undo import EmailUndoStep
 from ..auth.proofs import Proofs, Purpose
 from ..auth.settings import AuthSettings
 from ..auth.step_up.service import Freshness
-from ..core.clock import Clock
 from ..core.context import Context, Pruner
-from ..core.db.base import autocommit_engine
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
+from ..delivery.worker.due_rows import DueRows
 from ..delivery.worker.worker import BackgroundWork
 from ..workspaces.ownership import Ownership
 from .models import AccountDeletion
@@ -24,33 +21,6 @@ from .service import Deletion, DeletionMails, RestoreProofs
 
 # The worker's name of the task. The name of a channel has no space.
 DELETE_ACCOUNTS = "frontdesk deletions"
-# How often the worker looks for due deletions, and retries one that failed.
-PAUSE_SECONDS = 60.0
-
-
-@dataclass(eq=False)
-class DueDeletions:
-    """A task of the worker: deletes accounts after their grace period."""
-
-    deletion: Deletion
-    engine: Engine
-    clock: Clock
-    _next_at: datetime | None = field(default=None, init=False)
-
-    def seconds_until_due(self) -> float | None:
-        first = select(func.min(AccountDeletion.deletes_at))
-        with autocommit_engine(self.engine).connect() as connection:
-            due = connection.execute(first).scalar()
-        return None if due is None else (due - self.clock.now()).total_seconds()
-
-    def work(self, stopping: Callable[[], bool]) -> float | None:
-        now = self.clock.now()
-        if self._next_at is None or self._next_at <= now:
-            self._next_at = now + timedelta(seconds=PAUSE_SECONDS)
-            wait = self.seconds_until_due()
-            if wait is not None and wait <= 0:
-                self.deletion.delete_due()
-        return PAUSE_SECONDS
 
 
 def assemble(context: Context) -> None:
@@ -66,8 +36,9 @@ def assemble(context: Context) -> None:
         context.contribute(BackgroundWork(DELETE_ACCOUNTS, partial(_due_deletions, context)))
 
 
-def _due_deletions(context: Context) -> DueDeletions:
-    return DueDeletions(context.get(Deletion), context.engine, context.clock)
+def _due_deletions(context: Context) -> DueRows:
+    first = select(func.min(AccountDeletion.deletes_at))
+    return DueRows(first, context.get(Deletion).delete_due, context.engine, context.clock)
 
 
 def _deletion(context: Context) -> Deletion:

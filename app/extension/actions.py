@@ -8,9 +8,10 @@ from ..banners import actions as banners
 from ..core.actions import Action, Signal
 from ..notifications import actions as notifications
 from ..profiles import actions as profiles
+from ..tokens import actions as tokens
 from ..workspaces import actions as workspaces
 
-PACKAGES = (auth, accounts, profiles, workspaces, notifications, banners)
+PACKAGES = (auth, accounts, profiles, workspaces, notifications, banners, tokens)
 _VALUES = [each for package in PACKAGES for each in vars(package).values()]
 
 DECLARED = [each for each in _VALUES if isinstance(each, Action)]

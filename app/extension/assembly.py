@@ -33,7 +33,7 @@ from .actions import REJECTIONS
 from .checks import check_proxies
 from .disabled_routes import find_disabling_setting
 from .sources import application_settings, service_settings
-from .tables import WORK_TABLES, add_tables
+from .tables import add_tables, work_tables
 
 if TYPE_CHECKING:
     # Loaded only with CORE__DATABASE_READ_URL.
@@ -86,6 +86,8 @@ def _features_of_accounts(context: Context) -> Iterator[Feature]:
         yield Feature("auth.passkeys", at_start=True)
     if auth.LOGIN_BY_CODE == "on":
         yield Feature("auth.login_codes", "auth.login_codes.service", at_start=True)
+    if auth.PERSONAL_TOKENS == "on":
+        yield Feature("tokens", at_start=True)
     yield Feature("workspaces")
     yield Feature("registration", "registration.service", at_start=auth.REGISTRATION != "closed")
     yield Feature("profiles")
@@ -105,7 +107,7 @@ def assemble(context: Context) -> None:
         if feature.at_start or context.owns_application:
             context.assemble_feature_of(f"{ROOT}.{feature.package}")
     if context.tables.account_model is not None:
-        start_with_first_request(context, WORK_TABLES)
+        start_with_first_request(context, work_tables(context))
     if context.owns_application:
         find_setting = partial(find_disabling_setting, context.settings)
         context.contribute(DisabledRoutes(find_setting))

@@ -5,13 +5,14 @@ migrates nor creates tables maps those of the features that it uses.
 """
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, event, inspect
 
+from ..auth.settings import AuthSettings
 from ..core.context import Context
 
 # The modules with tables that every application has, and their tables.
@@ -32,7 +33,7 @@ MODELS = {
     "workspaces.models": ("workspace_members", "workspaces"),
 }
 # Tables that only some applications have. No start imports their models.
-_MODELS_OF_FEATURES = ("banners.models",)
+_MODELS_OF_FEATURES = ("banners.models", "tokens.models")
 TABLES = frozenset(f"frontdesk_{name}" for names in MODELS.values() for name in names)
 # Those whose rows are work for the worker that sends messages.
 WORK_TABLES = (
@@ -41,6 +42,12 @@ WORK_TABLES = (
     "frontdesk_expansions",
     "frontdesk_exports",
 )
+
+
+def work_tables(context: Context) -> Sequence[str]:
+    """Return the tables with work for the worker that sends messages."""
+    has_tokens = context.settings.of(AuthSettings).PERSONAL_TOKENS == "on"
+    return (*WORK_TABLES, *(["frontdesk_personal_tokens"] if has_tokens else []))
 
 
 def import_models() -> None:

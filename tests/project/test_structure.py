@@ -19,7 +19,7 @@ LAYERS = (
     {"accounts"},
     {"auth"},
     {"audit", "workspaces"},
-    {"health", "notifications", "profiles", "tasks"},
+    {"health", "notifications", "profiles", "tasks", "tokens"},
     {"banners", "broadcasts"},
     {"administration", "deletion", "exports", "monitoring", "registration", "transfer"},
     {"extension"},

@@ -95,14 +95,20 @@ def _refer(column: Column[object], accounts: Table) -> None:
     ondelete = column.info[ACCOUNT_KEY]
     if ondelete is None:
         return
-    for foreign_key in column.foreign_keys:
+    # A key of several columns refers to another table of ours.
+    own = [
+        each
+        for each in column.foreign_keys
+        if each.constraint is None or len(each.constraint.elements) == 1
+    ]
+    for foreign_key in own:
         if foreign_key.column.table is not accounts:
             raise SetupError(
                 "Frontdesk's tables refer to accounts in"
                 f" {foreign_key.column.table.fullname!r} already: one metadata has one account"
                 " model."
             )
-    if not column.foreign_keys:
+    if not own:
         column.append_foreign_key(ForeignKey(key, ondelete=ondelete))
 
 

@@ -37,6 +37,8 @@ SAMPLES: Values = {
     "inviter": "grace@example.com",
     "type": "admin",
     "authenticator": "Phone",
+    "token_name": "Nightly backup",
+    "expires_on": date(2030, 4, 1),
     "codes_left": 9,
     "device": "Firefox on Linux",
     "address": "192.0.2.17",

@@ -1,0 +1,1 @@
+"""Tokens for programs: personal tokens of accounts."""

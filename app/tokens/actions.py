@@ -1,0 +1,37 @@
+"""The actions of tokens, apart from the services, which load the tables."""
+
+from ..core.actions import Action, Title
+from ..core.types import Values
+
+AREAS = {"Tokens for programs": ("personal_token",)}
+
+_NAME = {"name": "the name of the token"}
+
+
+def _describe_end(data: Values) -> Title | None:
+    return Title("Several personal tokens ended") if data.get("tokens", 1) > 1 else None
+
+
+PERSONAL_TOKEN_CREATED = Action(
+    "personal_token.created",
+    "Personal token created",
+    {**_NAME, "scopes": "the names of the scopes", "expires_at": "when the token expires"},
+    log_event="personal_token_creation",
+)
+PERSONAL_TOKEN_ENDED = Action(
+    "personal_token.ended",
+    "Personal token ended",
+    {
+        **_NAME,
+        "reason": "`owner`, `operator`, `password_reset`, `suspension` or `reclaim`",
+        "tokens": "number of tokens, if all of the account or of all accounts ended",
+    },
+    log_event="personal_token_end",
+    describe=_describe_end,
+)
+PERSONAL_TOKEN_NETWORK_ADDED = Action(
+    "personal_token.network_added",
+    "Personal token used from a new network",
+    {**_NAME, "network": "the network: /24, or /48 of IPv6"},
+    log_event="personal_token_network",
+)

@@ -1,0 +1,104 @@
+"""Adds tokens for programs: their tables, what reads them, and what ends them."""
+
+from datetime import datetime
+from functools import partial
+
+from ..accounts.actions import ACCOUNT_UPDATED
+from ..accounts.models import SUSPENDED, AccountLike
+from ..accounts.service import Accounts, Reclaimer
+from ..auth.actions import PASSWORD_RESET, TOKENS_ENDED
+from ..auth.features import TokenFeature
+from ..auth.scopes import Scopes
+from ..auth.settings import AuthSettings
+from ..core.context import Context, Pruner
+from ..core.data_export import DataExporter
+from ..core.db.transaction import AnySession
+from ..core.types import AccountKey, Values
+from ..core.web.operation import PathVariable, ScopedCredential
+from ..delivery.mail.one_off import OwnerMail
+from ..delivery.mail.templates import Templates
+from ..delivery.worker.due_rows import DueRows
+from ..delivery.worker.worker import BackgroundWork
+from .export import export_tokens
+from .format import PERSONAL
+from .limits import RequestLimit
+from .mails import TokenMails
+from .models import PersonalToken
+from .reader import PERSONAL_TOKEN, PersonalTokenReader, TokenReader
+from .reminders import FIRST_REMINDER, REMIND, Reminders
+from .rows import TokenRows
+from .service import BY_OPERATOR, BY_PASSWORD_RESET, BY_RECLAIM, BY_SUSPENSION, PersonalTokens
+
+
+def assemble(context: Context) -> None:
+    context.tables.add(PersonalToken)
+    context.provide(PersonalTokens, _tokens)
+    context.provide(TokenFeature, _feature)
+    context.contribute(
+        ScopedCredential(PERSONAL_TOKEN),
+        BackgroundWork(REMIND, partial(_reminders, context)),
+        DataExporter(export_tokens),
+        Reclaimer(partial(_reclaim, context)),
+        Pruner("personal_tokens", lambda: context.get(PersonalTokens).prune()),
+        PathVariable("token_id", "ID of the token."),
+    )
+    _end_with_actions(context)
+
+
+def _tokens(context: Context) -> PersonalTokens:
+    known = context.get(Scopes).known
+    accounts, mails = context.get(Accounts), _mails(context)
+    return PersonalTokens(context.session, accounts, context.clock, known, mails)
+
+
+def _mails(context: Context) -> TokenMails:
+    return TokenMails(context.get(Templates), context.get(OwnerMail))
+
+
+def _feature(context: Context) -> TokenFeature:
+    auth, accounts = context.settings.of(AuthSettings), context.get(Accounts)
+    personal = PersonalTokenReader(
+        context.session,
+        TokenRows(accounts.rows, accounts.model),
+        accounts,
+        context.clock,
+        keeps_networks=auth.SESSION_ADDRESSES != "none",
+    )
+    limit = RequestLimit(context.clock, auth.PERSONAL_TOKEN_LIMIT)
+    return TokenFeature(TokenReader({PERSONAL: personal.read}, limit))
+
+
+def _reminders(context: Context) -> DueRows:
+    reminders = Reminders(context.session, context.get(Accounts), context.clock, _mails(context))
+    return DueRows(FIRST_REMINDER, reminders.send_due, context.engine, context.clock)
+
+
+def _reclaim(
+    context: Context, _session: AnySession, account: AccountLike, since: datetime | None
+) -> None:
+    context.get(PersonalTokens).end_all(account.id, BY_RECLAIM, since)
+
+
+def _end_with_actions(context: Context) -> None:
+    """End tokens in the transactions of what locks a person out of an account, or an attacker.
+
+    The membership of a token for a workspace ends it by its foreign key, as the account does.
+    """
+
+    def reset(account_id: AccountKey | None, _data: Values) -> None:
+        context.get(PersonalTokens).end_all(account_id, BY_PASSWORD_RESET)
+
+    def sign_out(account_id: AccountKey | None, data: Values) -> None:
+        tokens = context.get(PersonalTokens)
+        if "accounts" in data:
+            tokens.end_of_everybody()
+        else:
+            tokens.end_all(account_id, BY_OPERATOR)
+
+    def update(account_id: AccountKey | None, data: Values) -> None:
+        if data.get("after", {}).get("status") == SUSPENDED:
+            context.get(PersonalTokens).end_all(account_id, BY_SUSPENSION)
+
+    context.actions.add_effect(PASSWORD_RESET, reset)
+    context.actions.add_effect(TOKENS_ENDED, sign_out)
+    context.actions.add_effect(ACCOUNT_UPDATED, update)

@@ -1,0 +1,24 @@
+from ..core.web.blueprint import Blueprint
+from ..core.web.lazy_views import LazyView
+from .service import PersonalTokens
+
+blueprint = Blueprint(
+    "tokens",
+    __name__,
+    needs=PersonalTokens,
+    about="Tokens for programs, and their scopes",
+    remedy="set AUTH.PERSONAL_TOKENS to `on`.",
+)
+_OWN = "/personal-tokens"
+_OF_ACCOUNT = f"/admin/accounts/<account_id:account_id>{_OWN}"
+for method, rule, name in (
+    ("GET", "/scopes", "list_scopes"),
+    ("GET", _OWN, "list_personal_tokens"),
+    ("POST", _OWN, "create_personal_token"),
+    ("DELETE", f"{_OWN}/<row_id:token_id>", "end_personal_token"),
+    ("GET", _OF_ACCOUNT, "list_account_tokens"),
+    ("DELETE", _OF_ACCOUNT, "end_account_tokens"),
+    ("DELETE", f"{_OF_ACCOUNT}/<row_id:token_id>", "end_account_token"),
+):
+    view = LazyView(f"routes.{name}", __package__)
+    blueprint.add_url_rule(rule, view_func=view, methods=[method])

@@ -1,0 +1,61 @@
+from datetime import datetime
+
+from sqlalchemy import ForeignKeyConstraint, Index, LargeBinary, String, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ..core.db.base import Base, Id, UtcDateTime, account_key
+from ..core.db.tables import WHEN_MOUNTED
+from ..core.types import AccountKey
+from ..workspaces.models import Member
+from .format import SHOWN_LENGTH
+
+NAME_LENGTH = 80
+NETWORKS_LENGTH = 1_000
+
+_MEMBERS = Member.__tablename__
+_HAS_REMINDER = text("remind_at IS NOT NULL")
+
+
+class PersonalToken(Base):
+    """A token with which a program sends requests as an account."""
+
+    __tablename__ = "frontdesk_personal_tokens"
+    __table_args__ = (
+        # A token for a workspace ends with the membership, whatever deletes it.
+        ForeignKeyConstraint(
+            ("workspace_id", "account_id"),
+            (f"{_MEMBERS}.workspace_id", f"{_MEMBERS}.account_id"),
+            ondelete="CASCADE",
+        ),
+        Index("ix_frontdesk_personal_tokens_account_id", "account_id", "id"),
+        Index(
+            "ix_frontdesk_personal_tokens_remind_at",
+            "remind_at",
+            postgresql_where=_HAS_REMINDER,
+            sqlite_where=_HAS_REMINDER,
+        ),
+        # The audit log has the ids of tokens, which are not used again.
+        {"sqlite_autoincrement": True, "info": {WHEN_MOUNTED: True}},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    account_id: Mapped[AccountKey] = account_key()
+    # The only workspace in which the token is accepted; NULL: all of the account.
+    workspace_id: Mapped[int | None] = mapped_column(Id)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    # The first characters of the token.
+    prefix: Mapped[str] = mapped_column(String(SHOWN_LENGTH))
+    # The SHA-256 of the token, which is stored nowhere.
+    digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    # Names of scopes, separated by spaces.
+    scopes: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    # Accurate to an hour, so that most requests write nothing.
+    last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # When the owner gets the email about the expiry; NULL: never, or sent.
+    remind_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The networks that used the token, separated by spaces, and when another one was last added.
+    networks: Mapped[str] = mapped_column(String(NETWORKS_LENGTH), default="")
+    network_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
