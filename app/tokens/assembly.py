@@ -7,6 +7,7 @@ from ..accounts.actions import ACCOUNT_UPDATED
 from ..accounts.models import SUSPENDED, AccountLike
 from ..accounts.service import Accounts, Reclaimer
 from ..auth.actions import PASSWORD_RESET, TOKENS_ENDED
+from ..auth.errors import InactiveCaller, InsufficientScope
 from ..auth.features import TokenFeature
 from ..auth.scopes import Scopes
 from ..auth.settings import AuthSettings
@@ -19,6 +20,7 @@ from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.due_rows import DueRows
 from ..delivery.worker.worker import BackgroundWork
+from .errors import TokenLimitReached
 from .export import export_tokens
 from .format import PERSONAL
 from .limits import RequestLimit
@@ -35,7 +37,7 @@ def assemble(context: Context) -> None:
     context.provide(PersonalTokens, _tokens)
     context.provide(TokenFeature, _feature)
     context.contribute(
-        ScopedCredential(PERSONAL_TOKEN),
+        ScopedCredential(PERSONAL_TOKEN, (InactiveCaller, InsufficientScope, TokenLimitReached)),
         BackgroundWork(REMIND, partial(_reminders, context)),
         DataExporter(export_tokens),
         Reclaimer(partial(_reclaim, context)),
@@ -80,25 +82,24 @@ def _reclaim(
 
 
 def _end_with_actions(context: Context) -> None:
-    """End tokens in the transactions of what locks a person out of an account, or an attacker.
+    """End tokens in the transactions of what locks a person out of an account.
 
-    The membership of a token for a workspace ends it by its foreign key, as the account does.
+    The loss of a membership ends the tokens for its workspace by their foreign key.
     """
 
-    def reset(account_id: AccountKey | None, _data: Values) -> None:
-        context.get(PersonalTokens).end_all(account_id, BY_PASSWORD_RESET)
-
-    def sign_out(account_id: AccountKey | None, data: Values) -> None:
+    def end(account_id: AccountKey | None, reason: str) -> None:
         tokens = context.get(PersonalTokens)
-        if "accounts" in data:
+        # The sign-out of everybody names no account.
+        if account_id is None:
             tokens.end_of_everybody()
         else:
-            tokens.end_all(account_id, BY_OPERATOR)
+            tokens.end_all(account_id, reason)
 
-    def update(account_id: AccountKey | None, data: Values) -> None:
+    def end_if_suspended(account_id: AccountKey | None, data: Values) -> None:
         if data.get("after", {}).get("status") == SUSPENDED:
-            context.get(PersonalTokens).end_all(account_id, BY_SUSPENSION)
+            end(account_id, BY_SUSPENSION)
 
-    context.actions.add_effect(PASSWORD_RESET, reset)
-    context.actions.add_effect(TOKENS_ENDED, sign_out)
-    context.actions.add_effect(ACCOUNT_UPDATED, update)
+    actions = context.actions
+    actions.add_effect(PASSWORD_RESET, lambda account_id, _: end(account_id, BY_PASSWORD_RESET))
+    actions.add_effect(TOKENS_ENDED, lambda account_id, _: end(account_id, BY_OPERATOR))
+    actions.add_effect(ACCOUNT_UPDATED, end_if_suspended)

@@ -25,5 +25,5 @@ class TokenMails:
     def _email(
         self, template: str, email_to: str, topic: str, name: str, expires_at: datetime
     ) -> Email:
-        values = {"token_name": name, "expires_on": expires_at.date()}
-        return self.templates.to_account(template, email_to, topic, **values)
+        day = expires_at.date()
+        return self.templates.to_account(template, email_to, topic, token_name=name, expires_on=day)

@@ -157,8 +157,13 @@ class PersonalTokens:
                 which = (*which, PersonalToken.created_at >= since)
             ended = self._end(*which)
             if ended:
-                given = {"reason": reason, "tokens": ended}
-                report_action(session, PERSONAL_TOKEN_ENDED, account_id=account_id, **given)
+                report_action(
+                    session,
+                    PERSONAL_TOKEN_ENDED,
+                    account_id=account_id,
+                    reason=reason,
+                    tokens=ended,
+                )
             return ended
 
     def end_of_everybody(self) -> None:
@@ -166,8 +171,7 @@ class PersonalTokens:
         with extended_timeout(self.session):
             ended = self._end(PersonalToken.ended_at.is_(None))
         if ended:
-            given = {"reason": BY_OPERATOR, "tokens": ended}
-            report_action(self.session, PERSONAL_TOKEN_ENDED, **given)
+            report_action(self.session, PERSONAL_TOKEN_ENDED, reason=BY_OPERATOR, tokens=ended)
 
     def prune(self) -> int:
         """Delete tokens that ended or expired long ago; return their number."""
