@@ -36,6 +36,7 @@ AUTH_ON = {
     "MFA": "optional",
     "MFA_TRUST_DAYS": 30,
     "PASSKEYS": "on",
+    "PERSONAL_TOKENS": "on",
 }
 _TITLES = {
     "auth": "Sign-in, accounts and passwords",
@@ -55,6 +56,7 @@ _TITLES = {
     "registration": "Sign-up and email verification",
     "sessions": "Sessions, refresh tokens and cookies",
     "tasks": "Tasks",
+    "tokens": "Tokens for programs",
     "unsubscribe": "One-click unsubscribe",
     "workspace profiles": "Profiles in a workspace",
     "workspaces": "Workspaces and members",

@@ -41,6 +41,7 @@ SETTINGS = {
     "AUTH__SESSIONS": "on",
     "AUTH__REFRESH_TOKEN_DAYS": "14",
     "AUTH__ACCOUNT_EXPORTS": "on",
+    "AUTH__PERSONAL_TOKENS": "on",
     "CORE__KEYSTORE": "database",
     "AUTH__UNVERIFIED_KEEP_DAYS": "1",
 }
@@ -58,6 +59,7 @@ class AllActions:
         self.use_passkeys()
         self.use_factors()
         self.use_sessions()
+        self.use_tokens()
         self.invite()
         self.send()
         self.administer()
@@ -180,6 +182,16 @@ class AllActions:
         Api(self.app).post("/token", 400, data=grant)
         rose.api().delete("/sessions")
         self.secrets |= {token, further}
+
+    def use_tokens(self) -> None:
+        api, body = self.person("tom").api(), {"name": "Backup", "scopes": ["account:read"]}
+        created = api.post("/personal-tokens", 201, json=body).json
+        for address in ("192.0.2.1", "198.51.100.1"):
+            api.as_token(created["token"]).get(
+                "/account", environ_overrides={"REMOTE_ADDR": address}
+            )
+        api.delete(f"/personal-tokens/{created['id']}")
+        self.secrets.add(created["token"])
 
     def invite(self) -> None:
         team = make_team(self.person, self.mails)

@@ -136,6 +136,7 @@ FEATURES = {
     "AUTH__EMAIL_VERIFICATION": "optional",
     "AUTH__ACCOUNT_DELETION": "on",
     "AUTH__ACCOUNT_EXPORTS": "on",
+    "AUTH__PERSONAL_TOKENS": "on",
 }
 
 

@@ -142,7 +142,7 @@ def test_partitions_are_in_no_models_and_stay(service: Flask) -> None:
 
 
 class HostWithEverything(HostSettings):
-    AUTH = AuthSettings(BCRYPT_ROUNDS=4, SESSIONS="on", MFA="optional")
+    AUTH = AuthSettings(BCRYPT_ROUNDS=4, SESSIONS="on", MFA="optional", PERSONAL_TOKENS="on")
 
 
 @pytest.fixture

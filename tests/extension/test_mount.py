@@ -27,6 +27,7 @@ ON = {
     "PASSKEYS": "on",
     "LOGIN_BY_CODE": "on",
     "ACCOUNT_EXPORTS": "on",
+    "PERSONAL_TOKENS": "on",
 }
 
 
@@ -82,6 +83,7 @@ def test_unknown_blueprint_is_an_error() -> None:
         ("mfa", "set AUTH.MFA to `optional` or `required`."),
         ("passkeys", "set AUTH.PASSKEYS to `on`."),
         ("login_codes", "set AUTH.LOGIN_BY_CODE to `on`."),
+        ("tokens", "set AUTH.PERSONAL_TOKENS to `on`."),
     ],
 )
 def test_disabled_blueprint_names_the_setting_to_change(name: str, setting: str) -> None:
@@ -91,7 +93,7 @@ def test_disabled_blueprint_names_the_setting_to_change(name: str, setting: str)
 
 
 def test_every_other_blueprint_can_be_mounted_with_default_settings() -> None:
-    others = set(_PREFIXES) - {"sessions", "mfa", "passkeys", "login_codes"}
+    others = set(_PREFIXES) - {"sessions", "mfa", "passkeys", "login_codes", "tokens"}
     assert len(others) == 16
     assert host(*others).blueprints.keys() >= others
 
