@@ -63,11 +63,10 @@ def _feature(context: Context) -> TokenFeature:
         context.session,
         TokenRows(accounts.rows, accounts.model),
         accounts,
-        context.clock,
         keeps_networks=auth.SESSION_ADDRESSES != "none",
     )
-    limit = RequestLimit(context.clock, auth.PERSONAL_TOKEN_LIMIT)
-    return TokenFeature(TokenReader({PERSONAL: personal.read}, limit))
+    limit = RequestLimit(auth.PERSONAL_TOKEN_LIMIT)
+    return TokenFeature(TokenReader({PERSONAL: personal.read}, limit, context.clock))
 
 
 def _reminders(context: Context) -> DueRows:

@@ -18,7 +18,7 @@ RANDOM_LENGTH = 32
 
 _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _CHECKSUM_LENGTH = 6
-_BEARER = re.compile(r"(?i:bearer) +(fd[pw]_[0-9A-Za-z]{38}) *", re.ASCII)
+_BEARER = re.compile(r"(?i:bearer) {1,9}(fd[pw]_[0-9A-Za-z]{38}) {0,9}", re.ASCII)
 
 
 def new_token(prefix: str) -> str:
@@ -35,9 +35,9 @@ def find_token(header: str) -> str | None:
     return token if token.endswith(_checksum(token[:-_CHECKSUM_LENGTH])) else None
 
 
-def digest_of(token: str) -> bytes:
+def digest_of(token: str) -> str:
     """Return the stored digest. It needs no key, because a token has 190 random bits."""
-    return sha256(token.encode()).digest()
+    return sha256(token.encode()).hexdigest()
 
 
 def _checksum(text: str) -> str:

@@ -1,12 +1,11 @@
 """The rate limit of each token."""
 
 import math
-from threading import Lock
+from datetime import UTC, datetime, timedelta
 
-from ..core.clock import Clock
 from .errors import TokenLimitReached
 
-MINUTE = 60
+MINUTE = timedelta(minutes=1)
 # The counters take a few megabytes at most; full ones are cleared.
 MAX_TOKENS = 10_000
 
@@ -15,26 +14,16 @@ class RequestLimit:
     """Counts the requests of each token by the minute, in the memory of this worker: a counter in
     the shared state store would cost each request as much as reading the token."""
 
-    def __init__(self, clock: Clock, most: int) -> None:
-        self._clock = clock
+    def __init__(self, most: int) -> None:
         self._most = most
-        self._minute = 0
-        self._counts: dict[bytes, int] = {}
-        self._lock = Lock()
+        self._since = self._until = datetime.min.replace(tzinfo=UTC)
+        self._counts: dict[str, int] = {}
 
-    def check(self, digest: bytes) -> None:
-        """Raise TokenLimitReached, before the query, for a token that has reached the limit."""
-        if self._counts.get(digest, 0) >= self._most:
-            now = self._clock.now().timestamp()
-            if now // MINUTE == self._minute:
-                raise TokenLimitReached(math.ceil(MINUTE - now % MINUTE))
-
-    def count(self, digest: bytes) -> None:
-        """Count a request of a valid token; raise TokenLimitReached beyond the limit."""
-        minute = int(self._clock.now().timestamp() // MINUTE)
-        with self._lock:
-            if minute != self._minute or len(self._counts) >= MAX_TOKENS:
-                self._minute, self._counts = minute, {}
-            counted = self._counts[digest] = self._counts.get(digest, 0) + 1
+    def count(self, token: str, now: datetime) -> None:
+        """Count a request, before the token is read; raise TokenLimitReached beyond the limit."""
+        if not self._since <= now < self._until or len(self._counts) >= MAX_TOKENS:
+            self._since, self._until, self._counts = now, now + MINUTE, {}
+        # Without a lock: simultaneous requests may count as one.
+        counted = self._counts[token] = self._counts.get(token, 0) + 1
         if counted > self._most:
-            self.check(digest)
+            raise TokenLimitReached(math.ceil((self._until - now).total_seconds()))

@@ -1,6 +1,6 @@
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, LargeBinary, String, Text, text
+from sqlalchemy import ForeignKeyConstraint, Index, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.base import Base, Id, UtcDateTime, account_key
@@ -10,6 +10,7 @@ from ..workspaces.models import Member
 from .format import SHOWN_LENGTH
 
 NAME_LENGTH = 80
+DIGEST_LENGTH = 64
 NETWORKS_LENGTH = 1_000
 
 _MEMBERS = Member.__tablename__
@@ -46,7 +47,7 @@ class PersonalToken(Base):
     # The first characters of the token.
     prefix: Mapped[str] = mapped_column(String(SHOWN_LENGTH))
     # The SHA-256 of the token, which is stored nowhere.
-    digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    digest: Mapped[str] = mapped_column(String(DIGEST_LENGTH), unique=True)
     # Names of scopes, separated by spaces.
     scopes: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -18,10 +18,10 @@ from ..auth.sessions.devices import stored_ip_address
 from ..core.clock import Clock
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, execute_bulk, has_begun, transaction
-from ..core.errors import EXPIRED, REVOKED
+from ..core.errors import EXPIRED, MALFORMED, REVOKED
 from ..core.request import OriginToken, set_origin_account
 from .actions import PERSONAL_TOKEN_NETWORK_ADDED
-from .format import digest_of, find_token
+from .format import PERSONAL, digest_of, find_token
 from .limits import RequestLimit
 from .models import PersonalToken
 from .rows import TokenRow, TokenRows
@@ -34,8 +34,8 @@ USE_PERIOD = timedelta(hours=1)
 # The networks of a token that are known; the oldest is forgotten.
 MAX_NETWORKS = 40
 
-# Returns the caller of a token by its digest; raises for an invalid token.
-ReadDigest = Callable[[Request, bytes], Principal]
+# Returns the caller of a token by its digest, at a time; raises for an invalid token.
+ReadDigest = Callable[[Request, str, datetime], Principal]
 
 
 @dataclass(eq=False)
@@ -45,17 +45,26 @@ class TokenReader:
     # By prefix.
     kinds: Mapping[str, ReadDigest]
     limit: RequestLimit
+    clock: Clock
 
     def __call__(self, request: Request, _optional: bool) -> Principal | None:
-        token = find_token(request.environ.get("HTTP_AUTHORIZATION", ""))
-        read = self.kinds.get(token[:4]) if token is not None else None
-        if token is None or read is None:
+        prefix, digest = _parse(request.environ["HTTP_AUTHORIZATION"])
+        read = self.kinds.get(prefix)
+        if read is None:
             return None
-        digest = digest_of(token)
-        self.limit.check(digest)
-        found = read(request, digest)
-        self.limit.count(digest)
-        return found
+        now = self.clock.now()
+        self.limit.count(digest, now)
+        return read(request, digest, now)
+
+
+@lru_cache(10_000)
+def _parse(header: str) -> tuple[str, str]:
+    """Return the prefix and the digest of a token; raise InvalidCredentials for a malformed one,
+    which is not cached."""
+    token = find_token(header)
+    if token is None:
+        raise InvalidCredentials(reason=MALFORMED)
+    return token[: len(PERSONAL)], digest_of(token)
 
 
 @dataclass(eq=False)
@@ -69,33 +78,22 @@ class PersonalTokenReader:
     session: AnySession
     rows: TokenRows
     accounts: Accounts
-    clock: Clock
     # Whether the networks that use a token are stored.
     keeps_networks: bool
 
-    def read(self, request: Request, digest: bytes) -> Caller:
+    def read(self, request: Request, digest: str, now: datetime) -> Caller:
         found = self.rows.read(digest)
         if found is None:
             raise InvalidCredentials
         account, token = found
-        now = self.clock.now()
-        note = {"account_id": account.id}
-        if token.ended_at is not None:
-            raise InvalidCredentials(reason=REVOKED, note=note)
-        if token.expires_at <= now:
-            raise InvalidCredentials(reason=EXPIRED, note=note)
+        if token.ended_at is not None or token.expires_at <= now:
+            reason = EXPIRED if token.ended_at is None else REVOKED
+            raise InvalidCredentials(reason=reason, note={"account_id": account.id})
         if not self.accounts.is_active(account):
-            raise InactiveCaller(note=note)
-        origin = OriginToken(token.id, token.name)
+            raise InactiveCaller(note={"account_id": account.id})
         self._note_use(request, account, token, now)
-        return Caller(
-            account,
-            PERSONAL_TOKEN,
-            scopes=_scopes(token.scopes),
-            workspace_id=token.workspace_id,
-            token=origin,
-            expires_at=token.expires_at.timestamp(),
-        )
+        origin = OriginToken(token.id, token.name)
+        return Caller(account, PERSONAL_TOKEN, _scopes(token.scopes), token.workspace_id, origin)
 
     def _note_use(
         self, request: Request, account: AccountLike, token: TokenRow, now: datetime

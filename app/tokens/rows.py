@@ -24,21 +24,20 @@ class TokenRow(NamedTuple):
     network_at: datetime | None
 
 
-_COLUMNS = [getattr(PersonalToken, name) for name in TokenRow._fields]
-
-
 class TokenRows:
     def __init__(self, accounts: AccountRows, model: AccountModel) -> None:
         self.accounts = accounts
-        query = accounts.selected(*_COLUMNS).join(
+        columns = [getattr(PersonalToken, name) for name in TokenRow._fields]
+        query = accounts.selected(*columns).join(
             PersonalToken, PersonalToken.account_id == model.id
         )
         self._rows = Rows(query.where(PersonalToken.digest == bindparam("digest")))
+        # How many values of a row belong to the account.
+        self._width = len(accounts.columns)
 
-    def read(self, digest: bytes) -> tuple[AccountLike, TokenRow] | None:
+    def read(self, digest: str) -> tuple[AccountLike, TokenRow] | None:
         rows = self._rows.read(self.accounts.session, digest=digest)
         if not rows:
             return None
-        values = list(rows[0])
-        width = len(values) - len(_COLUMNS)
-        return self.accounts.of(values[:width]), TokenRow(*values[width:])
+        [row] = rows
+        return self.accounts.of(row[: self._width]), TokenRow._make(row[self._width :])

@@ -35,7 +35,7 @@ def create_personal_tokens() -> None:
         sa.Column("workspace_id", Id),
         sa.Column("name", sa.String(80), nullable=False),
         sa.Column("prefix", sa.String(8), nullable=False),
-        sa.Column("digest", sa.LargeBinary(32), nullable=False),
+        sa.Column("digest", sa.String(64), nullable=False),
         sa.Column("scopes", sa.Text, nullable=False),
         sa.Column("created_at", Moment, nullable=False),
         sa.Column("expires_at", Moment, nullable=False),

@@ -150,7 +150,7 @@ def separate(view: Callable[Params, Result]) -> tuple[Callable[Params, Result], 
     return other, own
 
 
-def find_operation(view: View) -> Operation | None:
+def find_operation(view: View | None) -> Operation | None:
     found = getattr(view, _ATTRIBUTE, None)
     return found if isinstance(found, Operation) else None
 
@@ -158,11 +158,11 @@ def find_operation(view: View) -> Operation | None:
 def operation_of_request(app: Flask, request: Request) -> Operation | None:
     """Return the record of the view that Flask has chosen for the request, or None."""
     view: Any = app.view_functions.get(request.endpoint or "")
-    of_methods = getattr(view, "view_class", None)
-    if find_operation(view) is None and of_methods is not None:
+    found = find_operation(view)
+    if found is None and (of_methods := getattr(view, "view_class", None)) is not None:
         # The decorators can be on the methods of a class-based view.
-        view = getattr(of_methods, request.method.lower(), None)
-    return find_operation(view)
+        found = find_operation(getattr(of_methods, request.method.lower(), None))
+    return found
 
 
 def note_needs(view: View | None, *needs: type[object] | None) -> None:
