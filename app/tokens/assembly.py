@@ -30,6 +30,7 @@ from .reader import PERSONAL_TOKEN, PersonalTokenReader, TokenReader
 from .reminders import FIRST_REMINDER, REMIND, Reminders
 from .rows import TokenRows
 from .service import BY_OPERATOR, BY_PASSWORD_RESET, BY_RECLAIM, BY_SUSPENSION, PersonalTokens
+from .uses import TokenUses
 
 
 def assemble(context: Context) -> None:
@@ -59,12 +60,8 @@ def _mails(context: Context) -> TokenMails:
 
 def _feature(context: Context) -> TokenFeature:
     auth, accounts = context.settings.of(AuthSettings), context.get(Accounts)
-    personal = PersonalTokenReader(
-        context.session,
-        TokenRows(accounts.rows, accounts.model),
-        accounts,
-        keeps_networks=auth.SESSION_ADDRESSES != "none",
-    )
+    uses = TokenUses(context.session, keeps_networks=auth.SESSION_ADDRESSES != "none")
+    personal = PersonalTokenReader(TokenRows(accounts.rows, accounts.model), accounts, uses)
     limit = RequestLimit(auth.PERSONAL_TOKEN_LIMIT)
     return TokenFeature(TokenReader({PERSONAL: personal.read}, limit, context.clock))
 

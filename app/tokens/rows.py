@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, case
 
 from ..accounts.models import AccountLike
 from ..accounts.rows import AccountRows
@@ -17,18 +17,24 @@ class TokenRow(NamedTuple):
     workspace_id: int | None
     name: str
     scopes: str
-    expires_at: datetime
-    last_used_at: datetime | None
-    ended_at: datetime | None
-    networks: str
-    network_at: datetime | None
+    # None if the token was ended before.
+    expires_at: datetime | None
+
+
+# Every column costs each request time.
+_COLUMNS = (
+    PersonalToken.id,
+    PersonalToken.workspace_id,
+    PersonalToken.name,
+    PersonalToken.scopes,
+    case((PersonalToken.ended_at.is_(None), PersonalToken.expires_at)),
+)
 
 
 class TokenRows:
     def __init__(self, accounts: AccountRows, model: AccountModel) -> None:
         self.accounts = accounts
-        columns = [getattr(PersonalToken, name) for name in TokenRow._fields]
-        query = accounts.selected(*columns).join(
+        query = accounts.selected(*_COLUMNS).join(
             PersonalToken, PersonalToken.account_id == model.id
         )
         self._rows = Rows(query.where(PersonalToken.digest == bindparam("digest")))
