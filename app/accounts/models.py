@@ -41,6 +41,17 @@ class AccountLike(Protocol):
     logged_out_at: datetime | None
 
 
+class Viewer(Protocol):
+    """What decides which accounts and profiles a caller sees: an account, or a value without an
+    id and a role."""
+
+    @property
+    def id(self) -> AccountKey | None: ...
+
+    @property
+    def role(self) -> str: ...
+
+
 REQUIRED = ("id", *AccountLike.__annotations__)
 # Columns that an application's account model may leave out.
 _OPTIONAL_MOMENTS = ("last_login_date", "email_unverified_since", "suspended_until")

@@ -22,7 +22,7 @@ from ..core.db.transaction import AnySession
 from ..core.types import AccountModel
 from .addresses import fold, read_phone
 from .errors import InvalidPhone
-from .models import AccountLike
+from .models import Viewer
 
 # More matches are not counted, and are searched row by row among the first MAX_CHECKED rows.
 MAX_MATCHES = 1_000
@@ -52,7 +52,7 @@ class NameSource(NamedTuple):
 
     # Called with the viewer, or with None to search all names. Returns None if the application
     # does not have the table.
-    find: Callable[[AccountLike | None], SearchedNames | None]
+    find: Callable[[Viewer | None], SearchedNames | None]
 
 
 @dataclass(eq=False)
@@ -64,7 +64,7 @@ class AccountFinder:
     _has_index: bool = field(default=False, init=False)
 
     def find(
-        self, search: str, *conditions: ColumnElement[bool], viewer: AccountLike | None = None
+        self, search: str, *conditions: ColumnElement[bool], viewer: Viewer | None = None
     ) -> Matches:
         """Return the account with this id, email address or phone number, if it exists and meets
         the conditions, or else the accounts with this text in their address, name or phone number.

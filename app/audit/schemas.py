@@ -22,7 +22,9 @@ from ..core.web.fields import (
     response_field,
 )
 
-ACTOR_KIND = NamedEnum("ActorKind", ("account", "anonymous", "cli", "system"), is_open=True)
+ACTOR_KIND = NamedEnum(
+    "ActorKind", ("account", "anonymous", "cli", "system", "token"), is_open=True
+)
 CURSOR_LENGTH = 40
 
 
@@ -93,7 +95,12 @@ class WorkspaceRecordRead(Schema):
     id = response_field(fields.Integer, "ID of the audit log entry.")
     type = response_field(fields.String, "Name of the action, such as `member.updated`.")
     at = response_field(Timestamp, "When the action happened.")
-    actor_kind = response_field(EnumField, "Type of the actor.", ACTOR_KIND)
+    actor_kind = response_field(
+        EnumField,
+        "Type of the actor. `token`: a token of the workspace, with its `id` and `name` in `token`"
+        " of `data`.",
+        ACTOR_KIND,
+    )
     actor_id = response_field(
         AccountId, "ID of the account that performed the action.", allow_none=True
     )

@@ -11,7 +11,7 @@ import orjson
 from marshmallow import Schema
 from sqlalchemy import ColumnElement, Select, TextClause, select, tuple_
 
-from ..core.actions import Action
+from ..core.actions import TOKEN_ACTOR, Action
 from ..core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
 from ..core.clock import Clock
 from ..core.coded_messages import NOT_A_PLACE, CodedMessage
@@ -70,7 +70,7 @@ class AuditLog:
         conditions = [AuditEntry.account_id == account_id, AuditEntry.at >= recent]
         found = self._slice(RecordRead, conditions, page)
         for item in found.rows:
-            if item["actor_id"] not in (None, account_id):
+            if _is_by_another(item, account_id):
                 item |= {"address": None, "user_agent": None, "request_id": None}
         return found
 
@@ -213,9 +213,13 @@ def _events(account_id: AccountKey) -> Any:
 
 def _without_client_data(account_id: AccountKey, event: Values) -> Values:
     """Return the event without the IP address and device of another user who acted."""
-    if event["actor_id"] in (None, account_id):
-        return event
-    return {**event, "address": None, "user_agent": None}
+    if _is_by_another(event, account_id):
+        return {**event, "address": None, "user_agent": None}
+    return event
+
+
+def _is_by_another(entry: Values, account_id: AccountKey) -> bool:
+    return entry["actor_kind"] == TOKEN_ACTOR or entry["actor_id"] not in (None, account_id)
 
 
 @dataclass(eq=False)

@@ -18,7 +18,13 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, state_of
 from ..core.context import service
 from ..core.errors import MISSING, REVOKED, SetupError
-from ..core.request import OriginToken, set_origin_account, set_origin_token, unwrap_request
+from ..core.request import (
+    OriginToken,
+    set_origin_account,
+    set_origin_token,
+    set_origin_workspace,
+    unwrap_request,
+)
 from ..core.web.operation import operation_of_request
 from .errors import AccountRequired, InsufficientScope, InvalidCredentials
 
@@ -160,6 +166,8 @@ def _check_scopes(found: Principal, scopes: frozenset[str], asked: Request) -> N
     set_origin_token(found.token, asked)
     if isinstance(found, Caller):
         set_origin_account(found.account.id, asked)
+    else:
+        set_origin_workspace(found.workspace_id, is_member=True)
     view = operation_of_request(current_app, asked)
     if view is None or not view.scopes or view.optional or not scopes.issuperset(view.scopes):
         raise InsufficientScope(view.scopes if view is not None else ())

@@ -68,3 +68,5 @@ class TokenFeature:
 
     # Returns None for a header of another form.
     read: CredentialReader
+    # Whether the token of a workspace with this id is valid, for use within a transaction.
+    is_valid: Callable[[int], bool] = lambda _: False

@@ -68,6 +68,12 @@ def session_feature(context: Context) -> SessionFeature | None:
     return context.get(SessionFeature) if is_on else None
 
 
+def token_feature(context: Context) -> TokenFeature | None:
+    """Return the feature if the settings enable it; raise SetupError if it is then missing."""
+    is_on = context.settings.of(AuthSettings).PERSONAL_TOKENS == "on"
+    return context.get(TokenFeature) if is_on else None
+
+
 def assemble(context: Context) -> None:
     """Add what finds a caller, signs accounts in and out, and asks them to sign in again."""
     keys = _signing_keys(context)
@@ -92,16 +98,14 @@ def _revocations(context: Context) -> Revocations:
 def _callers(context: Context) -> Callers:
     stored = session_feature(context)
     sessions = stored.sessions if stored and stored.for_every_sign_in else None
-    has_programs = context.settings.of(AuthSettings).PERSONAL_TOKENS == "on"
-    programs = context.get(TokenFeature).read if has_programs else None
-    own = _application_reader(context)
+    programs, own = token_feature(context), _application_reader(context)
     # The header first: a request with a token needs no other credential.
     readers: list[CredentialReader] = [
         BearerReader(
             context.get(Accounts),
             context.get(Tokens),
             sessions,
-            programs,
+            programs.read if programs else None,
             only_bearer=own is not None,
         ),
         *([own] if own else []),

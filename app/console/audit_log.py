@@ -11,9 +11,9 @@ from marshmallow import Schema
 from ..accounts.service import Accounts
 from ..audit.schemas import EntryFilter, RecordRead
 from ..audit.service import AuditLog, EntryItem
-from ..core.actions import Action
+from ..core.actions import TOKEN_ACTOR, Action
 from ..core.context import current_frontdesk, service
-from ..core.types import Values
+from ..core.types import AccountKey, Values
 from ..core.web.request_data import load_body
 from ..core.web.responses import field_names
 from ..extension.actions import AREAS
@@ -48,6 +48,13 @@ def entry_title(row: Values, actions: Mapping[str, Action] | None = None) -> Mar
         for name, value in title.values.items()
     }
     return _capitalize(_(title.text, **values))
+
+
+def actor_name(row: Values, emails: Mapping[AccountKey, str]) -> str:
+    """Return the email address of an account that exists, or the name of a workspace's token."""
+    if row["actor_kind"] == TOKEN_ACTOR:
+        return _("Token {name}", name=row["data"]["token"]["name"])
+    return emails.get(row["actor_id"], "")
 
 
 def action_groups(areas: Collection[str] = ()) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -91,7 +98,8 @@ def _csv_rows(items: Sequence[EntryItem]) -> Iterator[Collection[object]]:
     emails = service(Accounts).rows.emails(ids)
     for item in items:
         title = entry_title(item).unescape()
-        names = item["at"], title, emails.get(item["actor_id"]), emails.get(item["account_id"])
+        actor = escape(actor_name(item, emails)).unescape()
+        names = item["at"], title, actor, emails.get(item["account_id"])
         data = orjson.dumps(item["data"]).decode()
         yield {**dict(zip(_CSV_NAMES, names, strict=True)), **item, "data": data}.values()
 

@@ -94,7 +94,9 @@ Listener = Callable[[Any, dict[str, Any]], object]
 Effect = Callable[[AccountKey | None, Values], object]
 
 _INSERT = insert(AuditEntry).inline()
-_ACCOUNT, _TOKEN = "account", "token"
+_ACCOUNT = "account"
+# The token of a workspace; its name is in the data.
+TOKEN_ACTOR = "token"
 # The actor's kind for an origin without an account.
 _ACTOR_KINDS = {"request": "anonymous", "command": "cli", "system": "system"}
 
@@ -216,7 +218,7 @@ class Actions:
         kind = _ACTOR_KINDS[origin.kind] if actor_id is None else _ACCOUNT
         if origin.token is not None:
             data = {**data, "token": origin.token._asdict()}
-            kind = kind if actor_id is not None else _TOKEN
+            kind = kind if actor_id is not None else TOKEN_ACTOR
         return {
             "type": name,
             "at": self._clock.now(),

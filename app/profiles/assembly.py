@@ -4,7 +4,7 @@ from pathlib import Path
 from sqlalchemy.orm import InstrumentedAttribute
 
 from ..accounts.actions import DELETED
-from ..accounts.models import AccountLike
+from ..accounts.models import AccountLike, Viewer
 from ..accounts.search import NameSource
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
@@ -51,7 +51,7 @@ def assemble(context: Context) -> None:
 
 
 def searched_names(
-    context: Context, visibility: Visibility, viewer: AccountLike | None
+    context: Context, visibility: Visibility, viewer: Viewer | None
 ) -> SearchedNames | None:
     """Return the names of others that the viewer may see, for the search; None without such
     names, or if the table of profiles may be missing."""
@@ -65,7 +65,7 @@ def searched_names(
 
 
 def own_hidden_names(
-    context: Context, visibility: Visibility, viewer: AccountLike | None
+    context: Context, visibility: Visibility, viewer: Viewer | None
 ) -> SearchedNames | None:
     """Return the viewer's own names if the settings hide a name from other accounts, so that users
     find themselves."""

@@ -8,7 +8,13 @@ from werkzeug.datastructures import Headers
 
 from ..accounts.service import Accounts
 from ..auth.caller import caller, outside_workspace, principal
-from ..auth.decorators import active_account_required, check_named, guard, one_of
+from ..auth.decorators import (
+    active_account_required,
+    active_caller_required,
+    check_named,
+    guard,
+    one_of,
+)
 from ..auth.errors import NotAuthorized
 from ..core.context import service
 from ..core.db.transaction import AnySession
@@ -65,7 +71,15 @@ def _check_workspace() -> None:
 
 def account_in_workspace_required(view: Callable[Params, Result]) -> Callable[Params, Result]:
     """Require an active account and, if the path or header names a workspace, an active member."""
+    return active_account_required(_in_workspace(view))
 
+
+def caller_in_workspace_required(view: Callable[Params, Result]) -> Callable[Params, Result]:
+    """As `account_in_workspace_required`; also accept a token of the workspace."""
+    return active_caller_required(_in_workspace(view))
+
+
+def _in_workspace(view: Callable[Params, Result]) -> Callable[Params, Result]:
     run = synchronous(view)
 
     @wraps(view)
@@ -73,7 +87,7 @@ def account_in_workspace_required(view: Callable[Params, Result]) -> Callable[Pa
         kwargs.pop(RESOLVER.path.name, None)
         return run(*args, **kwargs)
 
-    return active_account_required(_check_workspace(without_slug))
+    return _check_workspace(without_slug)
 
 
 def limiting_workspace() -> int | None:

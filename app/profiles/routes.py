@@ -3,7 +3,7 @@ from typing import Any
 
 from flask import Response, request
 
-from ..accounts.models import AccountLike
+from ..accounts.models import Viewer
 from ..accounts.service import Accounts
 from ..auth.caller import caller
 from ..auth.scopes import PROFILES_READ, PROFILES_WRITE, scope
@@ -13,6 +13,7 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, example, raises, variables
 from ..core.web.request_data import takes
 from ..core.web.responses import AnswerWith, answers
+from ..workspaces.guards import current_viewer
 from . import schemas
 from .avatars import Avatars
 from .errors import (
@@ -26,6 +27,7 @@ from .errors import (
 )
 from .guards import (
     account_in_workspace_required,
+    caller_in_workspace_required,
     limiting_workspace,
     root_required_for_root,
     self_or_roles_required,
@@ -42,7 +44,7 @@ ProfileResponse = Mapping[str, Any] | AnswerWith
 blueprint = Blueprint("profiles", __name__, needs=Accounts, about="Profiles and avatars")
 
 
-def build_response(profile: Profile, viewer: AccountLike | None = None) -> ProfileResponse:
+def build_response(profile: Profile, viewer: Viewer | None = None) -> ProfileResponse:
     """Return what the read schema shows, limited to public fields for another viewer."""
     properties = schemas.to_properties(profile)
     if viewer is not None:
@@ -150,7 +152,7 @@ def get_picture(name: str, **_mount: str) -> Response:
 
 
 @blueprint.get("/<account_id:account_id>")
-@account_in_workspace_required
+@caller_in_workspace_required
 @scope(PROFILES_READ)
 @variables(account_id="ID of an account (not of a profile).")
 @example(answer=schemas.ADA_READ)
@@ -158,7 +160,7 @@ def get_picture(name: str, **_mount: str) -> Response:
 @answers(200, schemas.read_schema)
 def get_account_profile(account_id: AccountKey) -> ProfileResponse:
     """Get an account's profile"""
-    viewer = caller().account
+    viewer = current_viewer()
     return build_response(service(Profiles).get(account_id, limiting_workspace(), viewer), viewer)
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from sqlalchemy import ColumnElement, exists, or_, select, true
 from sqlalchemy.orm import aliased
 
-from ..accounts.models import AccountLike
+from ..accounts.models import Viewer
 from ..core.clock import Clock
 from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
@@ -25,7 +25,7 @@ from ..core.db.transaction import (
 from ..core.errors import Fault, Invalid
 from ..core.types import AccountKey, JsonObject, Values
 from ..storage import FileMissing, FileStore
-from ..workspaces.models import ACTIVE, Member
+from ..workspaces.models import ACTIVE, Member, TokenMember
 from .actions import PROFILE_CREATED, PROFILE_DELETED, PROFILE_UPDATED
 from .errors import ProfileExists, ProfileNotFound
 from .extra import WHOLE, as_json, find_errors
@@ -45,7 +45,7 @@ class Visibility:
     rule: Literal["everyone", "workspaces", "private"]
     public_fields: frozenset[str] | None
 
-    def condition(self, viewer: AccountLike) -> ColumnElement[bool]:
+    def condition(self, viewer: Viewer) -> ColumnElement[bool]:
         """Return the condition that the viewer may see a profile, for a query that reads
         profiles."""
         if self.rule == "everyone" or viewer.role in _MANAGERS:
@@ -53,13 +53,13 @@ class Visibility:
         is_own = Profile.account_id == viewer.id
         return is_own if self.rule == "private" else or_(is_own, _shares_workspace(viewer))
 
-    def visible_names(self, viewer: AccountLike) -> frozenset[str] | None:
+    def visible_names(self, viewer: Viewer) -> frozenset[str] | None:
         """Return the properties that the viewer may see of other accounts; None for all."""
         if self.public_fields is None or viewer.role in _MANAGERS:
             return None
         return self.public_fields | _ALWAYS_SHOWN
 
-    def narrow(self, profile: Values, viewer: AccountLike) -> Values:
+    def narrow(self, profile: Values, viewer: Viewer) -> Values:
         """Return the properties that the viewer may see."""
         names = self.visible_names(viewer)
         if names is None or viewer.id == profile["account_id"]:
@@ -77,7 +77,7 @@ class Profiles:
     visibility: Visibility
 
     def get(
-        self, account_id: AccountKey, within: int | None = None, viewer: AccountLike | None = None
+        self, account_id: AccountKey, within: int | None = None, viewer: Viewer | None = None
     ) -> Profile:
         """Return a profile that the viewer may see; with `within`, only of a workspace's member.
         Raises ProfileNotFound."""
@@ -195,8 +195,11 @@ class Profiles:
             )
 
 
-def _shares_workspace(viewer: AccountLike) -> ColumnElement[bool]:
+def _shares_workspace(viewer: Viewer) -> ColumnElement[bool]:
     first, second = aliased(Member), aliased(Member)
+    if isinstance(viewer, TokenMember):
+        is_there = (first.workspace_id == viewer.workspace_id, first.status == ACTIVE)
+        return exists().where(*is_there, first.account_id == Profile.account_id)
     return exists(
         select(1)
         .select_from(first)

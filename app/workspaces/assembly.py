@@ -4,6 +4,7 @@ from functools import partial
 from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
 from ..auth.proofs import Proofs, Purpose
+from ..auth.sign_in_assembly import token_feature
 from ..core.context import Context, Pruner
 from ..core.data_export import DataExporter
 from ..core.web.operation import PathVariable, RequestHeader
@@ -43,7 +44,8 @@ def assemble(context: Context) -> None:
 
 def _members(context: Context) -> Members:
     accounts, finder = context.get(Accounts), context.get(AccountFinder)
-    return Members(context.session, accounts, finder, context.get(Ownership), context.clock)
+    ownership, tokens = context.get(Ownership), token_feature(context)
+    return Members(context.session, accounts, finder, ownership, context.clock, tokens)
 
 
 def _workspaces(context: Context) -> Workspaces:

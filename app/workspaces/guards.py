@@ -12,7 +12,9 @@ from typing import Any, Protocol, cast, overload
 from flask import has_request_context, request
 from werkzeug.local import LocalProxy
 
+from ..accounts.models import Viewer
 from ..auth.caller import (
+    Caller,
     Principal,
     WorkspaceCaller,
     known_account,
@@ -83,8 +85,10 @@ def resolve_workspace(resolver: WorkspaceResolver | None = None) -> WorkspaceAcc
         own_id = found.workspace_id if isinstance(found, WorkspaceCaller) else None
         access = _limit_access(find_access(session, slug, account, own_id), found)
     resolved.append((key, access))
-    is_active = access.member is not None and access.member.is_active
-    set_origin_workspace(access.workspace.id, is_member=is_active)
+    if not isinstance(found, WorkspaceCaller):
+        # The entries of a workspace's token are in the audit log of its own workspace.
+        is_active = access.member is not None and access.member.is_active
+        set_origin_workspace(access.workspace.id, is_member=is_active)
     return access
 
 
@@ -96,9 +100,15 @@ def _limit_access(access: WorkspaceAccess, found: Principal | None) -> Workspace
     if access.workspace.id != found.workspace_id:
         return access._replace(member=None)
     if isinstance(found, WorkspaceCaller):
-        member = TokenMember(found.workspace_id, found.member_type)
+        member = TokenMember(found.workspace_id, found.member_type, found.token.id)
         return access._replace(member=cast(Member, member))
     return access
+
+
+def current_viewer() -> Viewer:
+    """Return the caller's account, or with a workspace's token the member as which it acts."""
+    found = principal()
+    return found.account if isinstance(found, Caller) else cast(Any, current_member)
 
 
 def require_member(access: WorkspaceAccess) -> Member:

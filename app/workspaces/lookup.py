@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, Select, and_, case, exists, or_, select
 
 from ..accounts.models import AccountLike
 from ..auth.actions import ACCESS_REFUSED
+from ..core.actions import TOKEN_ACTOR
 from ..core.audit_log.models import AuditEntry
 from ..core.db.transaction import AnySession
 from .errors import NoWorkspace, WorkspaceNotFound
@@ -22,9 +23,11 @@ def is_entry_of(workspace_id: Any) -> ColumnElement[bool]:
     actor_is_member = exists().where(
         Member.workspace_id == AuditEntry.workspace_id, Member.account_id == AuditEntry.actor_id
     )
+    # The entries of a workspace's token are in the audit log of its own workspace.
+    by_token = AuditEntry.actor_kind == TOKEN_ACTOR
     return and_(
         AuditEntry.workspace_id == workspace_id,
-        or_(AuditEntry.type != ACCESS_REFUSED.name, actor_is_member),
+        or_(AuditEntry.type != ACCESS_REFUSED.name, by_token, actor_is_member),
     )
 
 

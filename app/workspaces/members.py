@@ -1,20 +1,21 @@
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, insert, select
 
-from ..accounts.models import AccountLike
+from ..accounts.models import AccountLike, Viewer
 from ..accounts.search import MAX_CHECKED, MAX_MATCHES, AccountFinder
 from ..accounts.service import Accounts
-from ..auth.errors import NotAuthorized
+from ..auth.errors import InvalidCredentials, NotAuthorized
+from ..auth.features import TokenFeature
 from ..core.clock import Clock
 from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
 from ..core.db.estimates import Estimate, count_rows
 from ..core.db.transaction import AnySession, lock_or_raise, transaction, unprepared
-from ..core.errors import Invalid
+from ..core.errors import REVOKED, Invalid
 from ..core.types import AccountKey, Values
 from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
 from .errors import (
@@ -25,7 +26,7 @@ from .errors import (
     NotAMember,
     WorkspaceNotFound,
 )
-from .models import ACTIVE, OWNER, STATUS, Member, Workspace
+from .models import ACTIVE, OWNER, STATUS, Member, TokenMember, Workspace
 from .ownership import Ownership
 
 INVALID_STATUS = CodedMessage(
@@ -44,7 +45,7 @@ class ListedMember(NamedTuple):
 
 @dataclass(eq=False)
 class Members:
-    """The members of a workspace. The actor is the requesting member.
+    """The members of a workspace. The actor is the requesting member, or a workspace's token.
 
     Every change locks the workspace's row, so that two owners cannot leave at once. `lock`, `find`,
     `find_ids`, `manager`, `check_may_manage`, `insert` and `insert_all` are called within another
@@ -56,14 +57,10 @@ class Members:
     finder: AccountFinder
     ownership: Ownership
     clock: Clock
+    tokens: TokenFeature | None
 
     def page(
-        self,
-        workspace_id: int,
-        viewer: AccountLike,
-        offset: int,
-        limit: int,
-        search: str | None = None,
+        self, workspace_id: int, viewer: Viewer, offset: int, limit: int, search: str | None = None
     ) -> Sequence[ListedMember]:
         account: Any = self.accounts.model
         listed = (
@@ -79,7 +76,7 @@ class Members:
             return [ListedMember(member, email) for member, email in rows]
 
     def count(
-        self, workspace_id: int, viewer: AccountLike, search: str | None = None
+        self, workspace_id: int, viewer: Viewer, search: str | None = None
     ) -> Estimate | None:
         """Return the number of members, or of those that a search finds; None if not all members
         are searched."""
@@ -93,7 +90,7 @@ class Members:
             return None if bounds else count_rows(self.session, found, MAX_MATCHES)
 
     def _found(
-        self, workspace_id: int, viewer: AccountLike, search: str
+        self, workspace_id: int, viewer: Viewer, search: str
     ) -> Sequence[ColumnElement[bool]]:
         """Return the conditions for the members that a search finds: a second one if the text is
         so frequent that only the first MAX_CHECKED members are searched.
@@ -188,9 +185,13 @@ class Members:
             raise MemberNotFound
         return member
 
-    def _load_actor(self, actor: Member) -> Member:
+    def _load_actor(self, actor: Member | TokenMember) -> Member:
         """Lock the workspace and return the actor as stored."""
         self.lock(actor.workspace_id)
+        if isinstance(actor, TokenMember):
+            if self.tokens is None or not self.tokens.is_valid(actor.token_id):
+                raise InvalidCredentials(reason=REVOKED)
+            return cast(Member, actor)
         found = self.find(actor.workspace_id, actor.account_id)
         if found is None:
             raise NotAMember

@@ -98,9 +98,12 @@ class TokenMember(NamedTuple):
 
     workspace_id: int
     type: str
+    token_id: int
     status: str = ACTIVE
     id: None = None
     account_id: None = None
+    # Of an account, which the member has not.
+    role: str = ""
 
     @property
     def is_active(self) -> bool:

@@ -5,7 +5,7 @@ from ..accounts.service import Accounts
 from ..audit.schemas import OF_A_WORKSPACE, EntryPage, WorkspaceRecordRead
 from ..audit.service import AuditLog
 from ..auth.caller import caller
-from ..auth.decorators import active_account_required, fresh_required
+from ..auth.decorators import active_account_required, active_caller_required, fresh_required
 from ..auth.errors import NotAuthorized
 from ..auth.scopes import AUDIT_READ, MEMBERS_READ, MEMBERS_WRITE, WORKSPACES_READ, scope
 from ..core.context import current_frontdesk, service
@@ -32,6 +32,7 @@ from .errors import (
 from .guards import (
     active_member_required,
     current_member,
+    current_viewer,
     current_workspace,
     member_required,
     workspace_roles_required,
@@ -65,6 +66,15 @@ def members_only(view: View) -> View:
 
 def managers_only(view: View) -> View:
     return members_only(workspace_roles_required(*MANAGERS, resolver=IN_PATH)(view))
+
+
+def members_or_token_only(view: View) -> View:
+    """Also accept a token of the workspace."""
+    return slug_in_path(active_caller_required(active_member_required(resolver=IN_PATH)(view)))
+
+
+def managers_or_token_only(view: View) -> View:
+    return members_or_token_only(workspace_roles_required(*MANAGERS, resolver=IN_PATH)(view))
 
 
 @blueprint.get("")
@@ -104,7 +114,7 @@ def switch_workspace(json: schemas.WorkspaceSwitch.Input) -> WorkspaceAccess:
 
 
 @blueprint.get("/<workspace_slug>")
-@members_only
+@members_or_token_only
 @scope(WORKSPACES_READ)
 @example(answer=schemas.TEAM_READ)
 @answers(200, schemas.WorkspaceRead)
@@ -140,7 +150,7 @@ def delete_workspace(workspace_slug: str, query: schemas.WorkspaceEnd.Input) -> 
 
 
 @blueprint.get("/<workspace_slug>/members")
-@members_only
+@members_or_token_only
 @scope(MEMBERS_READ)
 @example(answer=[schemas.GRACE_READ])
 @takes(query=schemas.MemberPage)
@@ -148,7 +158,7 @@ def delete_workspace(workspace_slug: str, query: schemas.WorkspaceEnd.Input) -> 
 @answers(200, schemas.MemberRead, paged=True)
 def list_members(workspace_slug: str, query: schemas.MemberPage.Input) -> Sequence[ListedMember]:
     """List or search a workspace's members"""
-    return service(Members).page(current_workspace.id, caller().account, **query)
+    return service(Members).page(current_workspace.id, current_viewer(), **query)
 
 
 @blueprint.post("/<workspace_slug>/members")
@@ -168,7 +178,7 @@ def add_member(workspace_slug: str, json: schemas.MemberCreate.Input) -> ListedM
 
 
 @blueprint.patch("/<workspace_slug>/members/<account_id:account_id>")
-@managers_only
+@managers_or_token_only
 @scope(MEMBERS_WRITE)
 @example(json=schemas.PROMOTE, answer=schemas.GRACE_PROMOTED)
 @raises(MemberNotFound, LastOwner)
@@ -186,7 +196,7 @@ def update_member(
 
 @blueprint.delete("/<workspace_slug>/members/<account_id:account_id>")
 @slug_in_path
-@active_account_required
+@active_caller_required
 @member_required(resolver=IN_PATH)
 @scope(MEMBERS_WRITE)
 @example(answer=schemas.GRACE_READ)
@@ -253,7 +263,7 @@ def revoke_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
 
 
 @blueprint.get("/<workspace_slug>/events")
-@managers_only
+@managers_or_token_only
 @scope(AUDIT_READ)
 @example(answer=[OF_A_WORKSPACE])
 @takes(query=EntryPage)

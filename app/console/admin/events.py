@@ -13,7 +13,14 @@ from ...core.types import AccountKey, JsonObject, Values
 from ...core.web.paging import Slice
 from ...workspaces.service import Workspaces
 from ..api_calls import get_from_api
-from ..audit_log import PERSON_FILTERS, action_groups, download, entry_title, load_filters
+from ..audit_log import (
+    PERSON_FILTERS,
+    action_groups,
+    actor_name,
+    download,
+    entry_title,
+    load_filters,
+)
 from ..links import link_to, redirect
 from ..pages import render_page
 from ..texts import _
@@ -107,7 +114,7 @@ def _entry_row(
         **row,
         "title": entry_title(row),
         "kind": _color(row["type"]),
-        "actor": known.get(row["actor_id"], ""),
+        "actor": actor_name(row, known),
         "account": known.get(row["account_id"], ""),
         "workspace": workspaces.get(row["workspace_id"], ""),
         "changes": list(_changes(row["data"])),
@@ -131,6 +138,8 @@ def _as_text(value: object) -> str:
         return ""
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_as_text, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_as_text(item)}" for name, item in value.items())
     return str(value)
 
 

@@ -10,6 +10,7 @@ from ...audit.service import AuditLog
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.sessions.devices import label_of
+from ...core.actions import TOKEN_ACTOR
 from ...core.context import service
 from ...core.types import AccountKey, Values
 from ...core.web.operation import hidden
@@ -17,7 +18,7 @@ from ...core.web.paging import Slice
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
 from ...extension.actions import ACTIONS
-from ..audit_log import entry_title
+from ..audit_log import actor_name, entry_title
 from ..pages import render_page
 from ..texts import _
 
@@ -74,6 +75,8 @@ def _entry(row: Values, me: object) -> AccountActivity:
 
 
 def _origin(row: Values, me: object) -> str:
+    if row["actor_kind"] == TOKEN_ACTOR:
+        return actor_name(row, {})
     if row["actor_kind"] == "system":
         return _("By the service")
     if row["actor_kind"] == "cli" or row["actor_id"] not in (None, me):

@@ -28,6 +28,7 @@ from ..audit_log import (
     APPLICATION,
     PERSON_FILTERS,
     action_groups,
+    actor_name,
     download,
     entry_title,
     load_filters,
@@ -199,9 +200,11 @@ def _entry(
 
 
 def _who(item: Item, emails: Mapping[AccountKey, str]) -> str:
+    if name := actor_name(item, emails):
+        return name
     if item["actor_id"] is None:
         return _(_OTHERS.get(item["actor_kind"], _OTHERS["system"]))
-    return emails.get(item["actor_id"], _("Deleted account"))
+    return _("Deleted account")
 
 
 def _name(name: str) -> Markup | str:
