@@ -4,7 +4,7 @@ proxy or an API gateway, or the session of another extension."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
@@ -54,7 +54,7 @@ class Authenticated:
     _: KW_ONLY
     csrf_safe: bool = False
     authenticated_at: datetime | None = None
-    scopes: Iterable[str] | None = None
+    scopes: Collection[str] | None = None
 
 
 @dataclass(eq=False)

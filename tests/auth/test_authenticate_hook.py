@@ -187,8 +187,9 @@ def test_test_of_an_application_signs_in_with_a_header() -> None:
 
     # [conftest]
     @frontdesk.authenticate
-    def sign_in_as(request: Request) -> str | None:
-        return request.headers.get("X-Test-Account")
+    def sign_in_as(request: Request) -> Authenticated | None:
+        account_id = request.headers.get("X-Test-Account")
+        return Authenticated(account_id, csrf_safe=True) if account_id else None
 
     # [end]
     host, db = plain_app()
@@ -197,7 +198,9 @@ def test_test_of_an_application_signs_in_with_a_header() -> None:
     with host.app_context():
         db.create_all()
     ada = make_person(host, "ada")
-    assert id_at(host, "/account", **{"X-Test-Account": str(ada.id)}) == ada.id
+    sent = {"X-Test-Account": str(ada.id)}
+    assert Api(host, "").patch("/account", headers=sent, json={}).json["id"] == ada.id
+    Api(host, "").get("/account", 401)
 
 
 def test_hook_is_registered_once_and_before_init_app() -> None:

@@ -47,6 +47,7 @@ QUESTIONS = {
     "change the email template": "custom-emails",
     "existing users table": "cookbook/existing-users",
     "csrf": "cookies",
+    "trusted proxy header": "custom-authentication reverse-proxy",
     "backup and restore": "backup",
     "users cannot sign in": "troubleshooting",
     "nginx": "reverse-proxy",
