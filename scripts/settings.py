@@ -80,7 +80,7 @@ _GROUPS = {
         "[Passwords and access tokens](accounts.md), [signing keys](signing-keys.md),"
         " [lifetimes](security/lifetimes.md)",
     ),
-    "Tokens of programs": (r"AUTH__PERSONAL_TOKEN.*", "[Decorators](decorators.md)"),
+    "Tokens of programs": (r"AUTH__PERSONAL_TOKEN.*", "[Tokens for programs](tokens.md)"),
     "Rate limits of sign-in": (
         r"AUTH__(RATE_LIMITS_ENABLED|LOGINS_AT_ONCE|LOGIN_(ADDRESS_|ACCOUNT_)?LIMIT)",
         "[Rate limits](rate-limits.md)",
