@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api features cli hooks audit-log records snippets docs screens texts release
+.PHONY: help run test quick sure format lint types bench soak wheel image versions pin digests sbom settings errors api features cli hooks audit-log records scopes snippets docs screens texts release
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ audit-log: ## Update the tables in docs/audit-log.md
 
 # The name before.
 records: audit-log
+
+scopes: ## Update the table of scopes in docs/tokens.md
+	$(TOOL) scripts.scopes
 
 snippets: ## Update the code in the documentation from its source files
 	$(TOOL) scripts.snippets

@@ -10,7 +10,8 @@ from app.auth.scopes import SCOPES
 from .http_api import FOLDER, document
 
 PAGE = FOLDER.parent / "tokens.md"
-_TABLE = re.compile(r"(?<=\| scope \| a token can \| routes \|\n\|---\|---\|---\|\n).*?(?=\n\n|\n- )", re.S)
+_HEAD = r"\| scope \| a token can \| routes \|\n\|---\|---\|---\|\n"
+_TABLE = re.compile(rf"(?<={_HEAD}).*?(?=\n\n)", re.S)
 
 
 def rewritten(text: str) -> str:
@@ -24,11 +25,17 @@ def routes() -> Mapping[str, list[str]]:
     for path, operations in document()["paths"].items():
         for method, operation in operations.items():
             for name in _scopes(operation):
-                methods[name].setdefault(path.partition("/v1")[2], []).append(method.upper())
+                methods[name].setdefault(_shortened(path), []).append(method.upper())
     return {
         name: [f"`{', '.join(each)} {path}`" for path, each in found.items()]
         for name, found in methods.items()
     }
+
+
+def _shortened(path: str) -> str:
+    """Return the path without the prefix of the API, and with short names of its variables."""
+    named = path.partition("/v1")[2].replace("{workspace_slug}", "{slug}")
+    return re.sub(r"{\w+_id}", "{id}", named)
 
 
 def _scopes(operation: Mapping[str, list[Mapping[str, list[str]]]]) -> Iterator[str]:
