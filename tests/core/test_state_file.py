@@ -50,6 +50,7 @@ FEATURES = {
     "AUTH__LOGIN_BY_CODE": "on",
     "AUTH__MFA": "optional",
     "AUTH__MFA_TRUST_DAYS": "30",
+    "AUTH__PERSONAL_TOKENS": "on",
 }
 
 

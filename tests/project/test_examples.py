@@ -49,6 +49,7 @@ def test_list_of_examples_is_complete_and_its_links_exist() -> None:
         "subdomains",
         "import_users",
         "inbox",
+        "programs",
     ],
 )
 def test_example_passes_its_tests(example: str, python: str, tmp_path: Path) -> None:

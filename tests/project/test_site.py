@@ -61,6 +61,9 @@ QUESTIONS = {
     "roles and permissions": "decorators",
     "audit log": "audit-log",
     "upgrade without downtime": "upgrading",
+    "personal access token": "tokens",
+    "scopes of a token": "tokens scopes",
+    "leaked token secret scanner": "tokens",
     # Names of the reference.
     "AUTH__LOGIN_LIMIT": "settings",
     "PASSWORD_MIN_LENGTH": "settings",
@@ -89,7 +92,7 @@ FIRST_QUESTIONS = {
     "upload avatar to S3": "cookbook/s3-avatars",
     "React SPA": "react",
     "Google sign-in": "cookbook/sso",
-    "API key for scripts": "limitations",
+    "API key for scripts": "tokens",
     "CORS": "cookies api",
     "refresh token": "sessions",
     "disable registration": "registration",
