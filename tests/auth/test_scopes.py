@@ -29,8 +29,6 @@ from app.auth.errors import AccountRequired
 from app.auth.scopes import SCOPES, scoped_credential
 from app.core.context import service
 from app.core.request import OriginToken
-from app.core.web.lazy_views import loaded
-from app.core.web.operation import find_operation
 from app.testing.client import Answer, Api
 from app.workspaces.service import Workspaces
 
@@ -224,10 +222,3 @@ def test_application_declares_its_own_scopes() -> None:
     for name, meaning in (("orders", "Read"), ("audit:read", "Read"), ("orders:all", " ")):
         with pytest.raises(SetupError):
             frontdesk.scope(name, meaning)
-
-
-def test_routes_that_need_a_recent_sign_in_have_no_scope(app: Flask) -> None:
-    for endpoint, view in app.view_functions.items():
-        described = find_operation(loaded(view))
-        if described is not None and described.scopes:
-            assert not any("recent sign-in" in each for each in described.access), endpoint
