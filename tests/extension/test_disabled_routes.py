@@ -26,6 +26,7 @@ ON = {
     "AUTH__PASSKEYS": "on",
     "AUTH__LOGIN_BY_CODE": "on",
     "AUTH__ACCOUNT_EXPORTS": "on",
+    "AUTH__PERSONAL_TOKENS": "on",
     "AUTH__ACCOUNT_DELETION": "on",
 }
 NONE = {"TASKS__ENABLED": "false"}

@@ -95,7 +95,7 @@ def _refer(column: Column[object], accounts: Table) -> None:
     ondelete = column.info[ACCOUNT_KEY]
     if ondelete is None:
         return
-    # A key of several columns refers to another table of ours.
+    # A key of several columns does not refer to the accounts.
     own = [
         each
         for each in column.foreign_keys
