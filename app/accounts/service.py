@@ -467,7 +467,7 @@ class Accounts(Generic[A]):
         return self.passwords.enabled and stored.password_hash is not None
 
     def end_tokens(self, account: A) -> None:
-        """Revoke all tokens and sessions of an account for good.
+        """Revoke all access tokens and sessions of an account for good, but no personal tokens.
 
         Args:
             account: The account. Its row is locked first, so that a concurrent sign-in is rejected

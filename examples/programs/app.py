@@ -37,7 +37,7 @@ class Order(Base):
     workspace_id: Mapped[int] = mapped_column(
         ForeignKey("frontdesk_workspaces.id", ondelete="CASCADE")
     )
-    # NULL for an order that a token of the workspace has created.
+    # NULL for an order that a workspace token has created.
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"))
     item: Mapped[str]
 
@@ -100,7 +100,7 @@ def create_app(database_url: str = "sqlite:///programs.db") -> Flask:
         order = Order(
             item=request.json["item"],
             workspace_id=current_workspace.id,
-            # None with a token of the workspace.
+            # None with a workspace token.
             account_id=current_member.account_id,
         )
         with frontdesk.transaction() as session:

@@ -21,6 +21,7 @@ def ada(frontdesk: Kit) -> Person:
     return ada
 
 
+# [program]
 def program(person: Person, path: str, *scopes: str, **members: Any) -> Api:
     """Create a token, and return a client that sends it."""
     body = {"name": "Import", "scopes": scopes, **members}
@@ -28,6 +29,8 @@ def program(person: Person, path: str, *scopes: str, **members: Any) -> Api:
     return person.api().as_token(token)
 
 
+# [end]
+# [test]
 def test_personal_token_needs_the_scope_of_the_view(ada: Person) -> None:
     token = program(ada, "/personal-tokens", "orders:create")
     order = token.post("/api/team/orders", json={"item": "desk"}).json
@@ -40,6 +43,9 @@ def test_personal_token_needs_the_scope_of_the_view(ada: Person) -> None:
     reader = program(ada, "/personal-tokens", "orders:read")
     assert reader.get("/api/orders").json == [order]
     assert reader.get("/api/team/orders").json == [order]
+
+
+# [end]
 
 
 def test_users_who_signed_in_need_no_scope(ada: Person) -> None:
