@@ -25,6 +25,7 @@ from bench.works import (
     mixed,
     registration,
     sessions,
+    signing_keys,
     slow,
     start,
 )
@@ -38,6 +39,7 @@ WORKS: dict[str, Callable[[Options], list[Table]]] = {
     "mails": mails.measure,
     "registration": registration.measure,
     "sessions": sessions.measure,
+    "signing-keys": signing_keys.measure,
     "start": start.measure,
     "growth": growth.measure,
     "administration": administration.measure,

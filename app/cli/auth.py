@@ -35,7 +35,7 @@ def keys() -> None:
 @click.option("--first", is_flag=True, help="Sign with the key at once.")
 @json_option
 def new(algorithm: str, first: bool) -> None:
-    """Create a key in the file of AUTH__SIGNING_KEYS, and the file if there is none.
+    """Create a key in the file of AUTH__SIGNING_KEYS, and the file if it does not exist.
 
     The first key of the file signs. A new key is the last one, so that it is published before it
     signs: other services cache the published keys.

@@ -50,6 +50,7 @@ def test_list_of_examples_is_complete_and_its_links_exist() -> None:
         "import_users",
         "inbox",
         "programs",
+        "verify_tokens",
     ],
 )
 def test_example_passes_its_tests(example: str, python: str, tmp_path: Path) -> None:

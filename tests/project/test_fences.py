@@ -89,6 +89,7 @@ NOT_EXECUTED = {
     "scale": (1, OPERATES),
     "scopes": (1, "a request to the view of the example"),
     "sessions": (1, "needs another setting; tests/auth/test_refresh.py sends the requests"),
+    "signing-keys": (3, OF_COMMANDS),
     "step-up": (2, SECOND_PART),
     "systemd": (4, OPERATES),
     "testing": (1, "the run of the page's tests: test_examples.py"),

@@ -37,6 +37,7 @@ TYPED_EXAMPLES = {
     "cookie_pages": ["app.py", "test_app.py"],
     "subdomains": ["app.py", "test_app.py"],
     "trusted_proxy": ["app.py", "test_app.py"],
+    "verify_tokens": ["accounts.py", "orders.py", "test_orders.py"],
 }
 # Examples that import packages without types, and those without Python.
 NOT_IN_PYTHON = {"react", "refresh_tokens"}
@@ -121,6 +122,7 @@ MISSING_EXTRAS = {
     "metrics": {"CORE__METRICS_ENABLED": "true"},
     "tracing": {"CORE__TRACING_ENABLED": "true"},
     "s3": {"PROFILES__AVATAR_STORAGE": "s3", "PROFILES__AVATAR_S3_BUCKET": "b"},
+    "keys": {"AUTH__SIGNING_KEYS": "keys.json"},
     "idp": {
         "AUTH__ENABLE_IDP_OAUTH": "true",
         "IDP_METADATA_URL": "https://idp.example",

@@ -1,9 +1,12 @@
-// Verifies the token in argv[3] with the key set at argv[2], and prints its subject and algorithm.
+// [verify]
 import { createRemoteJWKSet, jwtVerify } from "jose";
 
 const [url, token] = process.argv.slice(2);
 const keys = createRemoteJWKSet(new URL(url));
-const { payload, protectedHeader } = await jwtVerify(token, keys, {
+const { payload } = await jwtVerify(token, keys, {
   algorithms: ["ES256", "EdDSA"],
+  issuer: "https://api.example.com",
+  audience: "api.example.com",
 });
-console.log(JSON.stringify({ sub: payload.sub, alg: protectedHeader.alg }));
+console.log(JSON.stringify(payload));
+// [end]
