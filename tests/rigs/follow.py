@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 FACTORY = Path("pinboard/__init__.py")
+PYJWT = ("jwt", "flask_jwt_extended")
 FILE = re.compile(r"# ([\w/]+\.py)\n")
 SHIM = """#!{python} -IS
 import json, os, socket, sys
@@ -108,6 +109,9 @@ class Extras:
             raise LookupError(f"flask-frontdesk has no extra {', '.join(unknown)}")
         self.installed.update(extras)
         self.hide()
+        # PyJWT looks for cryptography when the reader's next command imports it.
+        for name in [each for each in sys.modules if each.partition(".")[0] in PYJWT]:
+            del sys.modules[name]
 
     def hide(self) -> None:
         present = ["flask-frontdesk", *(n for e in self.installed for n in self.names[e])]
