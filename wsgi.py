@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Flask
 
-from app.core.process.servers import block_import, is_command
+from app.core.process.servers import block_import
 
 
 def load_service() -> Flask:
@@ -21,17 +21,18 @@ def load_service() -> Flask:
     if "generate-key" in sys.argv:
         return _without_settings()
     from app import create_app
-    from app.core.config.environment import SettingsError
+    from app.core.config.environment import SettingsError, load
+    from config import Settings
 
     try:
-        service = create_app()
+        settings = load(Settings)
+        if not settings.AUTH.SIGNING_KEYS:
+            # PyJWT imports elliptic curves, but HMAC signs access tokens: saves 47 ms and 8 MiB.
+            with block_import("cryptography"):
+                import jwt.algorithms  # noqa: F401
+        service = create_app(settings)
     except SettingsError as error:
         sys.exit(str(error))
-    if not is_command():
-        # PyJWT imports elliptic curves, which access tokens need only with signing keys, and these
-        # have imported PyJWT by now. For all others, saves 47 ms and 8 MiB.
-        with block_import("cryptography"):
-            import jwt.algorithms  # noqa: F401
     # Workers share the memory of these objects until a collection writes to it.
     gc.freeze()
     gc.enable()
