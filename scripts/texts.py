@@ -18,6 +18,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from app.auth.scopes import SCOPES
 from app.core.actions import Action
 from app.core.translations import BUILT_IN
 from app.extension.actions import PACKAGES
@@ -160,7 +161,9 @@ def _error_titles() -> Iterator[tuple[str, str]]:
 
 
 def _titles() -> Iterator[tuple[str, str]]:
-    """Return the titles of actions, which pages show instead of their types, and their areas."""
+    """Return the titles of actions, which pages show instead of their types, their areas, and the
+    descriptions of scopes."""
+    yield from ((text, "app/auth/scopes.py") for text in SCOPES.values())
     for package in PACKAGES:
         where = package.__name__.replace(".", "/") + ".py"
         yield from ((area, where) for area in package.AREAS)

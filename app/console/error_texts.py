@@ -85,6 +85,9 @@ _TEXTS = {
     "out_of_range.between": mark("Enter a number from {min} to {max}."),
     "passkey_refused": mark("The passkey was rejected. Try again, or use another method."),
     "provider_unavailable": mark("The identity provider does not respond. Try again in a moment."),
+    "quota_reached.TooManyTokens": mark(
+        "The maximum number of tokens exists. End a token that is no longer used."
+    ),
     "quota_reached": mark("You have reached the maximum number of these."),
     "repeated": mark("Enter a new value."),
     "required": _REQUIRED,

@@ -41,6 +41,7 @@ MAX_FORMS = 20
 _OWN_FIELDS = WRITABLE | frozenset(
     (
         *("account", "account_receiver_ids", "audience", "draft", "email", "emails", "language"),
+        *("days", "scopes"),
         *("data.channels", "data.message", "data.title", "length", "list", "locale", "message"),
         *("name", "phone", "role", "search", "segment", "slug", "status", "suspended_reason"),
         *("suspended_until", "text", "time_zone", "type", "way", "workspace"),

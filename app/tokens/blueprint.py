@@ -15,6 +15,7 @@ for method, rule, name in (
     ("GET", "/scopes", "list_scopes"),
     ("GET", _OWN, "list_personal_tokens"),
     ("POST", _OWN, "create_personal_token"),
+    ("DELETE", _OWN, "end_personal_tokens"),
     ("DELETE", f"{_OWN}/<row_id:token_id>", "end_personal_token"),
     ("GET", _OF_ACCOUNT, "list_account_tokens"),
     ("DELETE", _OF_ACCOUNT, "end_account_tokens"),

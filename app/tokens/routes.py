@@ -64,6 +64,14 @@ def end_personal_token(token_id: int) -> ShownToken:
     return service(PersonalTokens).end(caller().account.id, token_id)
 
 
+@active_account_required
+@example(answer=schemas.ENDED)
+@answers(200, EndedTokens)
+def end_personal_tokens() -> dict[str, int]:
+    """End all of the caller's personal tokens"""
+    return {"ended": service(PersonalTokens).end_all(caller().account.id)}
+
+
 @superuser_required
 @example(answer=[schemas.TOKEN])
 @raises(AccountNotFound)

@@ -33,7 +33,7 @@ from ..rigs.hosts import HostSettings, plain_app
 ALL = (
     *("auth", "registration", "sessions", "mfa", "passkeys", "login_codes", "exports", "deletion"),
     *("workspaces", "invitations", "profiles", "notifications", "admin_notifications"),
-    *("administration", "events", "banners", "unsubscribe"),
+    *("administration", "events", "banners", "unsubscribe", "tokens"),
 )
 # What the console must not mention without each blueprint: paths of pages, and texts of pages.
 HIDDEN = {
@@ -64,6 +64,7 @@ HIDDEN = {
         [">Broadcasts<", "Sent messages", ">Queued<", "Email…"],
     ),
     "banners": (["/admin/banners"], [">Banners<", 'class="banner']),
+    "tokens": (["/security/tokens"], [">Tokens<", "Tokens for programs still work", "fdp_"]),
 }
 ALWAYS = ("/sign-in", "/forgot", "/verify", "/account", "/security", "/security/sessions")
 
@@ -80,6 +81,7 @@ class Settings(HostSettings):
         REGISTRATION="open",
         ACCOUNT_EXPORTS="on",
         ACCOUNT_DELETION="on",
+        PERSONAL_TOKENS="on",
         RATE_LIMITS_ENABLED=False,
     )
 
@@ -107,6 +109,8 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     adas.post("/profiles/", json=PROFILE)
     adas.post("/workspaces", json={"name": "Engines", "slug": TEAM})
     adas.post(f"/workspaces/{TEAM}/invitations", 201, json={"emails": ["root@example.com"]})
+    token = {"name": "Nightly backup", "scopes": ["account:read"]}
+    adas.post("/personal-tokens", 201, json=token)
     roots.post("/workspaces", json={"name": "Roots", "slug": "roots"})
     roots.post("/workspaces/roots/invitations", 201, json={"emails": ["ada@example.com"]})
     data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp", "email"]}
@@ -242,7 +246,7 @@ def test_console_alone_has_the_account_and_nothing_of_other_blueprints(
         with noted_queries(app) as queries:
             client.get("/account", base_url=HOST)
         others = re.compile(
-            "frontdesk_(inbox|notif|workspace|invit|profile|event|export|audit|banner)"
+            "frontdesk_(inbox|notif|workspace|invit|profile|event|export|audit|banner|personal)"
         )
         assert [query for query in queries if others.search(query)] == []
 

@@ -34,6 +34,7 @@ from ..pages import render_page
 from ..people import DisplayedPerson, build_person
 from ..resources import ConsoleResources
 from ..texts import _
+from ..tokens import personal_tokens, token_list
 from .accounts import AT, assignable_roles
 from .events import build_entry_rows
 from .filters import admins_only, roles
@@ -69,6 +70,7 @@ def managed_account_page(account_id: AccountKey) -> Response:
         is_root=actor.role == ROOT,
         roles=_roles(details["role"]),
         active=service(Accounts).active_status,
+        **token_list(personal_tokens(account_id) if actor.role == ROOT else ()),
         **related,
     )
 

@@ -19,6 +19,7 @@ from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ..pages import render_page
 from ..resources import ConsoleResources
+from ..tokens import personal_tokens
 from .security_checkup import FEW_CODES, Device, SecurityState, Step, next_step
 
 
@@ -45,6 +46,8 @@ class SecurityOverview(NamedTuple):
     codes_left: int | None
     sessions: Sequence[OwnSession]
     identities: Sequence[Any]
+    # Of valid personal tokens.
+    tokens: int
 
     # None if nothing is to do.
     next_step: Step | None
@@ -91,6 +94,7 @@ def security_overview(caller: Caller) -> SecurityOverview:
         codes_left=state.codes_left,
         sessions=sessions,
         identities=service(Identities).list(account.id) if features.provider else (),
+        tokens=len(personal_tokens(account.id)),
         next_step=next_step(state, features, find_context().clock.now()),
     )
 

@@ -12,9 +12,10 @@ from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden
 from ...registration import routes as registration_api
 from ..api_calls import ApiCall, console_form
-from ..links import redirect_to
+from ..links import link_to, redirect, redirect_to
 from ..pages import render_page
 from ..texts import _
+from ..tokens import path_to_tokens
 from .step_up import is_fresh, require_recent_sign_in, require_second_factor
 
 
@@ -59,7 +60,8 @@ def password_page() -> Response:
 @console_form(account_api.change_password, page=password_page)
 def change_own_password(call_api: ApiCall) -> Response:
     call_api()
-    return redirect_to(".security_page", _("Password changed. All other sessions have ended."))
+    path = path_to_tokens(caller().account.id) or link_to(".security_page")
+    return redirect(path, _("Password changed. All other sessions have ended."))
 
 
 @require_second_factor

@@ -26,9 +26,10 @@ def use_trusted_device() -> None:
         use_device(secret)
 
 
-def redirect_signed_in(result: object, text: str = "") -> Response:
-    """Redirect to the requested page, and store the secret of a trusted device in a cookie."""
-    response = redirect(next_path(home_path()), text)
+def redirect_signed_in(result: object, text: str = "", path: str = "") -> Response:
+    """Redirect to a path or to the requested page, and store the secret of a trusted device in a
+    cookie."""
+    response = redirect(path or next_path(home_path()), text)
     if isinstance(result, dict) and (secret := result.get("trusted_device")):
         set_cookie(response, DEVICE_COOKIE, secret, trust_days() * _DAY)
     return response

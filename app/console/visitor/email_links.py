@@ -8,7 +8,8 @@ from ...auth.caller import caller
 from ...auth.email_change.service import EmailChanges
 from ...auth.email_change.undo import EmailChangeUndo
 from ...auth.errors import FreshSignInRequired, ReauthenticationRequired
-from ...core.context import service
+from ...core.context import current_frontdesk, service
+from ...core.types import AccountKey, JsonObject
 from ...core.web.operation import anyone, hidden
 from ...deletion import routes as deletion_api
 from ...deletion.service import Deletion
@@ -17,6 +18,7 @@ from ..cookies import delete_cookie, read_cookie, set_cookie
 from ..links import link_to, redirect, redirect_to
 from ..pages import is_signed_in, render_page
 from ..texts import _
+from ..tokens import path_to_tokens
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 from .expired_links import expired_link_page, is_expired
 
@@ -55,9 +57,8 @@ def confirm_new_email(call_api: ApiCall) -> Response:
         response = redirect(again if is_signed_in() else sign_in)
         set_cookie(response, _WAITING, _token(), _WAITING_SECONDS)
         return response
-    response = redirect_signed_in(
-        signed_in, _("New email address confirmed. Sign in with it from now on.")
-    )
+    text = _("New email address confirmed. Sign in with it from now on.")
+    response = redirect_signed_in(signed_in, text, path_to_tokens(_account_id(signed_in)))
     delete_cookie(response, _WAITING)
     return response
 
@@ -90,6 +91,12 @@ def keep_account_page() -> Response:
 def keep_account(call_api: ApiCall) -> Response:
     call_api()
     return redirect_to(".sign_in_page", _("Your account was restored. Welcome back."))
+
+
+def _account_id(signed_in: JsonObject) -> AccountKey | None:
+    """Return the id in the response of a sign-in, which an application may have replaced."""
+    found = (signed_in.get("account") or {}).get("id")
+    return None if found is None else current_frontdesk.tables.account_ids.from_path(str(found))
 
 
 def _token() -> str:

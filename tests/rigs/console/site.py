@@ -35,6 +35,7 @@ FEATURES = {
     "AUTH__REGISTRATION": "open",
     "AUTH__ACCOUNT_EXPORTS": "on",
     "AUTH__ACCOUNT_DELETION": "on",
+    "AUTH__PERSONAL_TOKENS": "on",
     "AUTH__RATE_LIMITS_ENABLED": "false",
 }
 

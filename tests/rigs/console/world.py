@@ -94,6 +94,11 @@ class World:
         self.adas.patch(f"/notifications/{self.last_sent['id']}/mark")
         # Above every page, in front of all checks of pages.
         self.banner = self.bosses.post("/admin/banners", 201, json=BANNER).json
+        token = {"name": "Nightly backup", "scopes": ["account:read", "profiles:read"]}
+        self.token = self.adas.post("/personal-tokens", 201, json=token).json
+        short = {**token, "name": "Report", "workspace": TEAM, "days": 7}
+        used = self.adas.post("/personal-tokens", 201, json=short).json["token"]
+        self.ada.api().as_token(used).get(f"/{TEAM}/profiles")
         # The inbox of the new user is empty.
         grace = self.people["new_user"].api()
         grace.delete(f"/notifications/{grace.get('/notifications/').json[0]['id']}")
@@ -139,6 +144,7 @@ VALUES: dict[str, Callable[[World], Any]] = {
     "session_id": lambda world: world.newest_session()["id"],
     "workspace_id": lambda world: world.adas.get("/workspaces/default").json["id"],
     "banner_id": lambda world: world.banner["id"],
+    "token_id": lambda world: world.token["id"],
     "invitation_id": lambda world: world.newest_invitation()["id"],
 }
 

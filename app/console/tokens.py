@@ -1,0 +1,48 @@
+"""Tokens for programs, as several pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from ..core.context import current_frontdesk, service
+from ..core.types import AccountKey, JsonObject
+from .links import link_to
+from .resources import ConsoleResources
+from .texts import _n
+
+if TYPE_CHECKING:
+    from ..tokens.service import ShownToken
+
+# Tokens that expire within this time are marked.
+SOON = timedelta(days=7)
+
+
+def personal_tokens(account_id: AccountKey) -> Sequence[ShownToken]:
+    """Return the valid personal tokens of an account; none with the feature off."""
+    if not service(ConsoleResources).features.has(".tokens_page"):
+        return ()
+    # Imported only if the feature is enabled.
+    from ..tokens.service import PersonalTokens
+
+    return service(PersonalTokens).list(account_id)
+
+
+def token_list(tokens: Sequence[ShownToken]) -> JsonObject:
+    """Return the variables of a template with a list of tokens."""
+    return {"tokens": tokens, "soon": current_frontdesk.clock.now() + SOON}
+
+
+def ended_text(number: int) -> Markup:
+    return _n("Ended one token.", "Ended {n} tokens.", number)
+
+
+def path_to_tokens(account_id: AccountKey | None) -> str:
+    """Return the path of the page after a change that ends sessions but no tokens; empty if the
+    account has no tokens."""
+    if account_id is None or not personal_tokens(account_id):
+        return ""
+    return link_to(".tokens_page", changed="true")
