@@ -48,7 +48,7 @@ def names(api: Api) -> list[str]:
 
 def secret_in(page: str) -> str:
     [secret] = set(re.findall(r"fdp_[0-9A-Za-z]{38}", page))
-    return secret
+    return str(secret)
 
 
 def test_owner_creates_a_token_that_is_shown_once(pages: FormClient, ada: Person) -> None:
