@@ -162,17 +162,21 @@ def find_principal(optional: bool = False) -> Principal | None:
 def _check_scopes(found: Principal, scopes: frozenset[str], asked: Request) -> None:
     """Accept a credential with scopes only while a view runs that names them: every other view,
     page and function is closed to it."""
-    # For the audit log, also of a rejected request.
+    set_origin(found, asked)
+    view = operation_of_request(current_app, asked)
+    if view is None or not view.scopes or view.optional or not scopes.issuperset(view.scopes):
+        raise InsufficientScope(view.scopes if view is not None else ())
+    if found.workspace_id is not None and view.only_in_workspace and not view.finds_workspace:
+        raise outside_workspace() if isinstance(found, Caller) else AccountRequired
+
+
+def set_origin(found: Principal, asked: Request) -> None:
+    """Store the actor of audit log entries, also of rejected requests."""
     set_origin_token(found.token, asked)
     if isinstance(found, Caller):
         set_origin_account(found.account.id, asked)
     else:
         set_origin_workspace(found.workspace_id, is_member=True)
-    view = operation_of_request(current_app, asked)
-    if view is None or not view.scopes or view.optional or not scopes.issuperset(view.scopes):
-        raise InsufficientScope(view.scopes if view is not None else ())
-    if found.workspace_id is not None and view.only_in_workspace and not view.finds_workspace:
-        raise outside_workspace()
 
 
 def outside_workspace() -> InsufficientScope:

@@ -107,8 +107,9 @@ def prune() -> None:
 
     Expired data are: entries of the state store, unused profile pictures, old notifications,
     invitations, email changes, data exports, audit log entries, sessions, personal tokens,
-    unconfirmed authenticator apps, trusted devices, accounts with an email address that was not
-    verified in time, and accounts with a requested deletion. Run the command once a day.
+    workspace tokens, unconfirmed authenticator apps, trusted devices, accounts with an email
+    address that was not verified in time, and accounts with a requested deletion. Run the command
+    once a day.
 
     \b
     Examples:

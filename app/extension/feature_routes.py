@@ -35,4 +35,6 @@ ROUTES = (
     ("/sessions/*", "AUTH__SESSIONS"),
     ("/tasks/*", "TASKS__ENABLED"),
     ("/trusted-devices/*", "AUTH__MFA"),
+    ("/workspaces/*/tokens", "AUTH__PERSONAL_TOKENS"),
+    ("/workspaces/*/tokens/*", "AUTH__PERSONAL_TOKENS"),
 )

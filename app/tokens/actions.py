@@ -3,9 +3,11 @@
 from ..core.actions import Action, Title
 from ..core.types import Values
 
-AREAS = {"Tokens for programs": ("personal_token",)}
+AREAS = {"Tokens for programs": ("personal_token", "workspace_token")}
 
 _NAME = {"name": "the name of the token"}
+_CREATED = {**_NAME, "scopes": "the names of the scopes", "expires_at": "when the token expires"}
+_NETWORK = {**_NAME, "network": "the network: /24, or /48 of IPv6"}
 
 
 def _describe_end(data: Values) -> Title | None:
@@ -15,7 +17,7 @@ def _describe_end(data: Values) -> Title | None:
 PERSONAL_TOKEN_CREATED = Action(
     "personal_token.created",
     "Personal token created",
-    {**_NAME, "scopes": "the names of the scopes", "expires_at": "when the token expires"},
+    _CREATED,
     log_event="personal_token_creation",
 )
 PERSONAL_TOKEN_ENDED = Action(
@@ -32,6 +34,21 @@ PERSONAL_TOKEN_ENDED = Action(
 PERSONAL_TOKEN_NETWORK_ADDED = Action(
     "personal_token.network_added",
     "Personal token used from a new network",
-    {**_NAME, "network": "the network: /24, or /48 of IPv6"},
+    _NETWORK,
     log_event="personal_token_network",
+)
+WORKSPACE_TOKEN_CREATED = Action(
+    "workspace_token.created",
+    "Workspace token created",
+    {**_CREATED, "type": "the type of the member as which the token acts"},
+    log_event="workspace_token_creation",
+)
+WORKSPACE_TOKEN_ENDED = Action(
+    "workspace_token.ended", "Workspace token ended", _NAME, log_event="workspace_token_end"
+)
+WORKSPACE_TOKEN_NETWORK_ADDED = Action(
+    "workspace_token.network_added",
+    "Workspace token used from a new network",
+    _NETWORK,
+    log_event="workspace_token_network",
 )

@@ -3,11 +3,13 @@
 from datetime import datetime
 from functools import partial
 
+from sqlalchemy import select
+
 from ..accounts.actions import ACCOUNT_UPDATED
 from ..accounts.models import SUSPENDED, AccountLike
 from ..accounts.service import Accounts, Reclaimer
 from ..auth.actions import PASSWORD_RESET, TOKENS_ENDED
-from ..auth.errors import InactiveCaller, InsufficientScope
+from ..auth.errors import AccountRequired, InactiveCaller, InsufficientScope
 from ..auth.features import TokenFeature
 from ..auth.scopes import Scopes
 from ..auth.settings import AuthSettings
@@ -20,29 +22,44 @@ from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.due_rows import DueRows
 from ..delivery.worker.worker import BackgroundWork
+from ..workspaces.members import Members
+from .actions import PERSONAL_TOKEN_NETWORK_ADDED, WORKSPACE_TOKEN_NETWORK_ADDED
 from .errors import TokenLimitReached
 from .export import export_tokens
-from .format import PERSONAL
+from .format import PERSONAL, WORKSPACE
 from .limits import RequestLimit
 from .mails import TokenMails
-from .models import PersonalToken
-from .reader import PERSONAL_TOKEN, PersonalTokenReader, TokenReader
+from .models import PersonalToken, WorkspaceToken
+from .reader import (
+    PERSONAL_TOKEN,
+    PersonalTokenReader,
+    ReadDigest,
+    TokenReader,
+    WorkspaceTokenReader,
+)
 from .reminders import FIRST_REMINDER, REMIND, Reminders
 from .rows import TokenRows
 from .service import BY_OPERATOR, BY_PASSWORD_RESET, BY_RECLAIM, BY_SUSPENSION, PersonalTokens
+from .stored import TokenModel, is_valid, prune
 from .uses import TokenUses
+from .workspace_service import WorkspaceTokens
+
+MODELS: tuple[TokenModel, ...] = (PersonalToken, WorkspaceToken)
+_PROBLEMS = (InactiveCaller, InsufficientScope, AccountRequired, TokenLimitReached)
 
 
 def assemble(context: Context) -> None:
-    context.tables.add(PersonalToken)
+    for model in MODELS:
+        context.tables.add(model)
     context.provide(PersonalTokens, _tokens)
+    context.provide(WorkspaceTokens, _workspace_tokens)
     context.provide(TokenFeature, _feature)
     context.contribute(
-        ScopedCredential(PERSONAL_TOKEN, (InactiveCaller, InsufficientScope, TokenLimitReached)),
+        ScopedCredential(PERSONAL_TOKEN, _PROBLEMS),
         BackgroundWork(REMIND, partial(_reminders, context)),
         DataExporter(export_tokens),
         Reclaimer(partial(_reclaim, context)),
-        Pruner("personal_tokens", lambda: context.get(PersonalTokens).prune()),
+        *(Pruner(f"{model.kind}s", partial(_prune, context, model)) for model in MODELS),
         PathVariable("token_id", "ID of the token."),
     )
     _end_with_actions(context)
@@ -54,16 +71,38 @@ def _tokens(context: Context) -> PersonalTokens:
     return PersonalTokens(context.session, accounts, context.clock, known, mails)
 
 
+def _workspace_tokens(context: Context) -> WorkspaceTokens:
+    accounts, members = context.get(Accounts), context.get(Members)
+    return WorkspaceTokens(
+        context.session, accounts, members, context.clock, context.get(Scopes).known
+    )
+
+
+def _prune(context: Context, model: TokenModel) -> int:
+    return prune(context.session, model, context.clock.now())
+
+
 def _mails(context: Context) -> TokenMails:
     return TokenMails(context.get(Templates), context.get(OwnerMail))
 
 
 def _feature(context: Context) -> TokenFeature:
     auth, accounts = context.settings.of(AuthSettings), context.get(Accounts)
-    uses = TokenUses(context.session, keeps_networks=auth.SESSION_ADDRESSES != "none")
+    session = context.session
+    keeps_networks = auth.SESSION_ADDRESSES != "none"
+    uses = TokenUses(session, PersonalToken, PERSONAL_TOKEN_NETWORK_ADDED, keeps_networks)
     personal = PersonalTokenReader(TokenRows(accounts.rows, accounts.model), accounts, uses)
+    uses = TokenUses(session, WorkspaceToken, WORKSPACE_TOKEN_NETWORK_ADDED, keeps_networks)
+    of_workspace = WorkspaceTokenReader(session, uses)
+    kinds: dict[str, ReadDigest] = {PERSONAL: personal.read, WORKSPACE: of_workspace.read}
     limit = RequestLimit(auth.PERSONAL_TOKEN_LIMIT)
-    return TokenFeature(TokenReader({PERSONAL: personal.read}, limit, context.clock))
+    return TokenFeature(TokenReader(kinds, limit, context.clock), partial(_is_valid, context))
+
+
+def _is_valid(context: Context, token_id: int) -> bool:
+    now, is_this = context.clock.now(), WorkspaceToken.id == token_id
+    valid = select(WorkspaceToken.id).where(is_this, *is_valid(WorkspaceToken, now))
+    return context.session.scalar(valid) is not None
 
 
 def _reminders(context: Context) -> DueRows:

@@ -9,6 +9,14 @@ class PersonalTokenNotFound(NotFound):
     fix = "List the personal tokens, and use one of their ids."
 
 
+class WorkspaceTokenNotFound(NotFound):
+    code = "workspace_token_not_found"
+    detail = "Workspace token not found"
+    title = "The workspace token does not exist"
+    cause = "The workspace has no valid token with this id."
+    fix = "List the tokens of the workspace, and use one of their ids."
+
+
 class TooManyTokens(QuotaReached):
     detail = "There are as many valid tokens as there may be"
     cause = "The account or the workspace has 25 valid tokens."

@@ -10,14 +10,15 @@ from functools import lru_cache
 from flask import Request
 
 from ..accounts.service import Accounts
-from ..auth.caller import Caller, Principal
+from ..auth.caller import Caller, Principal, WorkspaceCaller
 from ..auth.errors import InactiveCaller, InvalidCredentials
 from ..core.clock import Clock
+from ..core.db.transaction import AnySession
 from ..core.errors import EXPIRED, MALFORMED, REVOKED
 from ..core.request import OriginToken
 from .format import PERSONAL, digest_of, find_token
 from .limits import RequestLimit
-from .rows import TokenRows
+from .rows import TokenRows, read_workspace_token
 from .uses import TokenUses
 
 # The kind of credential of the caller.
@@ -72,14 +73,35 @@ class PersonalTokenReader:
         if found is None:
             raise InvalidCredentials
         account, token = found
-        if token.expires_at is None or token.expires_at <= now:
-            reason = REVOKED if token.expires_at is None else EXPIRED
-            raise InvalidCredentials(reason=reason, note={"account_id": account.id})
+        _check_valid(token.expires_at, now, account_id=account.id)
         if not self.accounts.is_active(account):
             raise InactiveCaller(note={"account_id": account.id})
-        self.uses.note(request, account, token, now)
         origin = OriginToken(token.id, token.name)
-        return Caller(account, PERSONAL_TOKEN, _scopes(token.scopes), token.workspace_id, origin)
+        caller = Caller(account, PERSONAL_TOKEN, _scopes(token.scopes), token.workspace_id, origin)
+        self.uses.note(request, caller, origin, now)
+        return caller
+
+
+@dataclass(eq=False)
+class WorkspaceTokenReader:
+    session: AnySession
+    uses: TokenUses
+
+    def read(self, request: Request, digest: str, now: datetime) -> WorkspaceCaller:
+        found = read_workspace_token(self.session, digest)
+        if found is None:
+            raise InvalidCredentials
+        _check_valid(found.expires_at, now, workspace_id=found.workspace_id)
+        origin = OriginToken(found.id, found.name)
+        caller = WorkspaceCaller(found.workspace_id, found.type, _scopes(found.scopes), origin)
+        self.uses.note(request, caller, origin, now)
+        return caller
+
+
+def _check_valid(expires_at: datetime | None, now: datetime, **note: object) -> None:
+    """Raise InvalidCredentials for an ended token, which has no time, or an expired one."""
+    if expires_at is None or expires_at <= now:
+        raise InvalidCredentials(reason=EXPIRED if expires_at else REVOKED, note=note)
 
 
 @lru_cache(1024)

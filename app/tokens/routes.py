@@ -20,7 +20,8 @@ from ..core.web.responses import answers
 from . import schemas
 from .errors import PersonalTokenNotFound, TooManyTokens
 from .schemas import EndedTokens, PersonalTokenCreate, PersonalTokenCreated, PersonalTokenRead
-from .service import BY_OPERATOR, PersonalTokens, ShownToken
+from .service import BY_OPERATOR, PersonalTokens
+from .stored import ShownToken
 
 
 @account_required

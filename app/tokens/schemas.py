@@ -5,20 +5,31 @@ from typing import TypedDict
 from marshmallow import Schema, fields, validate
 
 from ..auth.scopes import NAME_LENGTH as SCOPE_LENGTH
-from ..core.web.fields import RequestSchema, StrictInteger, Text, Timestamp, response_field
+from ..core.web.fields import (
+    EnumField,
+    NamedEnum,
+    RequestSchema,
+    StrictInteger,
+    Text,
+    Timestamp,
+    response_field,
+)
+from ..workspaces.models import ADMIN, GUEST, MEMBER
 from ..workspaces.slugs import MAX_LENGTH as SLUG_LENGTH
 from .models import NAME_LENGTH
 
 MAX_SCOPES = 50
 LONGEST_DAYS, DEFAULT_DAYS = 366, 90
 _WORKSPACE = "Slug of the only workspace in which the token is accepted; `null`: all."
+_TOKEN = "The token, which is not shown again."
+# A token of a workspace is no owner.
+TOKEN_MEMBER_TYPE = NamedEnum("TokenMemberType", (ADMIN, MEMBER, GUEST))
 
 
-class PersonalTokenCreate(RequestSchema):
+class TokenCreate(RequestSchema):
     class Input(TypedDict):
         name: str
         scopes: list[str]
-        workspace: str | None
         days: int
 
     name = Text(min=1, max=NAME_LENGTH, strip=True, required=True, description="Name of the token.")
@@ -28,9 +39,6 @@ class PersonalTokenCreate(RequestSchema):
         validate=validate.Length(min=1, max=MAX_SCOPES),
         metadata={"description": "Names of the token's scopes, from `GET /scopes`."},
     )
-    workspace = Text(
-        min=1, max=SLUG_LENGTH, load_default=None, allow_none=True, description=_WORKSPACE
-    )
     days = StrictInteger(
         min=1,
         max=LONGEST_DAYS,
@@ -39,12 +47,29 @@ class PersonalTokenCreate(RequestSchema):
     )
 
 
-class PersonalTokenRead(Schema):
+class PersonalTokenCreate(TokenCreate):
+    class Input(TokenCreate.Input):
+        workspace: str | None
+
+    workspace = Text(
+        min=1, max=SLUG_LENGTH, load_default=None, allow_none=True, description=_WORKSPACE
+    )
+
+
+class WorkspaceTokenCreate(TokenCreate):
+    class Input(TokenCreate.Input):
+        type: str
+
+    type = EnumField(
+        TOKEN_MEMBER_TYPE, load_default=MEMBER, description="Role of the token in the workspace."
+    )
+
+
+class TokenRead(Schema):
     id = response_field(fields.Integer, "ID of the token.")
     name = response_field(fields.String, "Name of the token.")
     prefix = response_field(fields.String, "First characters of the token.")
     scopes = response_field(fields.List, "Names of the token's scopes.", fields.String())
-    workspace = response_field(fields.String, _WORKSPACE, allow_none=True)
     created_at = response_field(Timestamp, "When the token was created.")
     expires_at = response_field(Timestamp, "When the token expires.")
     last_used_at = response_field(
@@ -52,8 +77,20 @@ class PersonalTokenRead(Schema):
     )
 
 
+class PersonalTokenRead(TokenRead):
+    workspace = response_field(fields.String, _WORKSPACE, allow_none=True)
+
+
 class PersonalTokenCreated(PersonalTokenRead):
-    token = response_field(fields.String, "The token, which is not shown again.")
+    token = response_field(fields.String, _TOKEN)
+
+
+class WorkspaceTokenRead(TokenRead):
+    type = response_field(EnumField, "Role of the token in the workspace.", TOKEN_MEMBER_TYPE)
+
+
+class WorkspaceTokenCreated(WorkspaceTokenRead):
+    token = response_field(fields.String, _TOKEN)
 
 
 class EndedTokens(Schema):
@@ -65,17 +102,18 @@ class ScopeRead(Schema):
     description = response_field(fields.String, "What a token with the scope can do.")
 
 
-BACKUP = {"name": "Nightly backup", "scopes": ["account:read", "profiles:read"], "days": 90}
-TOKEN = {
+BACKUP = {"name": "Nightly backup", "scopes": ["account:read", "profiles:read"]}
+SYNC = {"name": "Member sync", "scopes": ["members:read", "members:write"], "type": "admin"}
+_SHOWN = {
     "id": 7,
-    "name": "Nightly backup",
     "prefix": "fdp_0a1B",
-    "scopes": ["account:read", "profiles:read"],
-    "workspace": None,
     "created_at": "2030-01-01T12:00:00+00:00",
     "expires_at": "2030-04-01T12:00:00+00:00",
     "last_used_at": None,
 }
+TOKEN = {**_SHOWN, **BACKUP, "workspace": None}
 CREATED = {**TOKEN, "token": "fdp_…"}
+WORKSPACE_TOKEN = {**_SHOWN, **SYNC, "prefix": "fdw_2c3D"}
+WORKSPACE_CREATED = {**WORKSPACE_TOKEN, "token": "fdw_…"}
 ENDED = {"ended": 2}
 SCOPE = {"name": "account:read", "description": "Read your account"}

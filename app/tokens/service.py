@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, or_, select, update
+from sqlalchemy import ColumnElement, Select, select, update
 
 from ..accounts.service import Accounts
 from ..auth.caller import Caller, lock_caller
 from ..auth.errors import InactiveCaller
-from ..core.actions import Target
 from ..core.clock import Clock
 from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
-from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import (
     AnySession,
     after_commit,
@@ -31,39 +29,19 @@ from ..core.types import AccountKey
 from ..workspaces.models import ACTIVE, Member, Workspace
 from .actions import PERSONAL_TOKEN_CREATED, PERSONAL_TOKEN_ENDED
 from .errors import PersonalTokenNotFound, TooManyTokens
-from .format import PERSONAL, SHOWN_LENGTH, digest_of, new_token
+from .format import PERSONAL
 from .mails import TokenMails
 from .models import PersonalToken
 from .schemas import PersonalTokenCreate
+from .stored import MAX_TOKENS, ShownToken, is_valid, new_values, read_shown, shown_columns, target
 
-MAX_TOKENS = 25
 REMINDER = timedelta(days=7)
-# Until then an admin finds in the table when a token ended.
-KEEP = timedelta(days=30)
-BATCH_ROWS = 5_000
 
 # Why tokens ended.
 BY_OWNER, BY_OPERATOR, BY_RECLAIM = "owner", "operator", "reclaim"
 BY_PASSWORD_RESET, BY_SUSPENSION = "password_reset", "suspension"
 
-NOT_A_SCOPE = CodedMessage("Not a scope of this service.", "not_found")
 NO_MEMBERSHIP = CodedMessage("Not a workspace with an active membership.", "not_found")
-
-
-class ShownToken(NamedTuple):
-    """A valid token as its owner sees it."""
-
-    id: int
-    name: str
-    prefix: str
-    scopes: Sequence[str]
-    # The slug.
-    workspace: str | None
-    created_at: datetime
-    expires_at: datetime
-    last_used_at: datetime | None
-    # Only at the creation.
-    token: str | None = None
 
 
 @dataclass(eq=False)
@@ -78,7 +56,7 @@ class PersonalTokens:
     def list(self, account_id: AccountKey) -> Sequence[ShownToken]:
         """Return the valid tokens of an account, the newest first."""
         newest = self._shown(*self._live(account_id)).order_by(PersonalToken.id.desc())
-        return [_read(row) for row in self.session.execute(newest)]
+        return [read_shown(row) for row in self.session.execute(newest)]
 
     def create(self, caller: Caller, given: PersonalTokenCreate.Input) -> ShownToken:
         """Create a token of the caller's account, and email its owner.
@@ -86,24 +64,16 @@ class PersonalTokens:
         The account stays locked: of simultaneous requests, none exceeds the quota, and what ends
         the tokens of the account also ends this one.
         """
-        names = list(dict.fromkeys(given["scopes"]))
-        if not self.scopes.keys() >= {*names}:
-            raise Invalid.about("scopes", NOT_A_SCOPE)
-        text, now = new_token(PERSONAL), self.clock.now()
+        text, values = new_values(PERSONAL, given, self.scopes, self.clock.now())
         with transaction(self.session) as session:
             account = lock_caller(self.accounts, caller)
             if not self.accounts.is_active(account):
                 raise InactiveCaller
-            expires_at = now + timedelta(days=given["days"])
+            expires_at = values["expires_at"]
             token = PersonalToken(
                 account_id=account.id,
                 workspace_id=self._workspace_id(account.id, given["workspace"]),
-                name=given["name"],
-                prefix=text[:SHOWN_LENGTH],
-                digest=digest_of(text),
-                scopes=" ".join(names),
-                created_at=now,
-                expires_at=expires_at,
+                **values,
                 remind_at=expires_at - REMINDER if given["days"] > REMINDER.days else None,
             )
             if has_rows(session, PersonalToken, MAX_TOKENS, *self._live(account.id)):
@@ -115,15 +85,15 @@ class PersonalTokens:
                 PERSONAL_TOKEN_CREATED,
                 account_id=account.id,
                 workspace_id=token.workspace_id,
-                target=target(token.id),
+                target=target(PersonalToken, token.id),
                 name=token.name,
-                scopes=names,
+                scopes=token.scopes.split(),
                 expires_at=expires_at,
             )
             email = self.mails.created(account.email, token.name, expires_at)
             after_commit(session, lambda: self.mails.owner_mail.notify(email))
             row = session.execute(self._shown(PersonalToken.id == token.id)).one()
-            return _read(row)._replace(token=text)
+            return read_shown(row)._replace(token=text)
 
     def end(self, account_id: AccountKey, token_id: int, reason: str = BY_OWNER) -> ShownToken:
         """End a token and return it. Of simultaneous requests, one finds it."""
@@ -136,11 +106,11 @@ class PersonalTokens:
                 session,
                 PERSONAL_TOKEN_ENDED,
                 account_id=account_id,
-                target=target(token_id),
+                target=target(PersonalToken, token_id),
                 name=row.name,
                 reason=reason,
             )
-            return _read(row)
+            return read_shown(row)
 
     def end_all(
         self, account_id: AccountKey, reason: str = BY_OWNER, since: datetime | None = None
@@ -173,32 +143,18 @@ class PersonalTokens:
         if ended:
             report_action(self.session, PERSONAL_TOKEN_ENDED, reason=BY_OPERATOR, tokens=ended)
 
-    def prune(self) -> int:
-        """Delete tokens that ended or expired long ago; return their number."""
-        before = self.clock.now() - KEEP
-        is_old = or_(PersonalToken.expires_at < before, PersonalToken.ended_at < before)
-        return delete_in_batches(self.session, PersonalToken, is_old, batch=BATCH_ROWS)
-
     def _live(self, account_id: AccountKey) -> tuple[ColumnElement[bool], ...]:
-        return (
-            PersonalToken.account_id == account_id,
-            PersonalToken.ended_at.is_(None),
-            PersonalToken.expires_at > self.clock.now(),
-        )
+        of_account = PersonalToken.account_id == account_id
+        return of_account, *is_valid(PersonalToken, self.clock.now())
 
     def _end(self, *which: ColumnElement[bool]) -> int:
         ending = update(PersonalToken).where(*which).values(ended_at=self.clock.now())
         return execute_bulk(self.session, ending).rowcount
 
     def _shown(self, *which: ColumnElement[bool]) -> Select[Any]:
-        columns = (
-            Workspace.slug.label(name) if name == "workspace" else getattr(PersonalToken, name)
-            for name in ShownToken._fields[:-1]
-        )
+        columns = select(*shown_columns(PersonalToken), Workspace.slug.label("workspace"))
         is_bound = Workspace.id == PersonalToken.workspace_id
-        return (
-            select(*columns).select_from(PersonalToken).outerjoin(Workspace, is_bound).where(*which)
-        )
+        return columns.select_from(PersonalToken).outerjoin(Workspace, is_bound).where(*which)
 
     def _workspace_id(self, account_id: AccountKey, slug: str | None) -> int | None:
         """Return the id of the workspace, with the membership locked against its removal."""
@@ -213,11 +169,3 @@ class PersonalTokens:
         if found is None:
             raise Invalid.about("workspace", NO_MEMBERSHIP)
         return found
-
-
-def target(token_id: int) -> Target:
-    return Target("personal_token", token_id)
-
-
-def _read(row: Any) -> ShownToken:
-    return ShownToken(**{**row._mapping, "scopes": row.scopes.split()})

@@ -184,14 +184,19 @@ class AllActions:
         self.secrets |= {token, further}
 
     def use_tokens(self) -> None:
-        api, body = self.person("tom").api(), {"name": "Backup", "scopes": ["account:read"]}
-        created = api.post("/personal-tokens", 201, json=body).json
-        for address in ("192.0.2.1", "198.51.100.1"):
-            api.as_token(created["token"]).get(
-                "/account", environ_overrides={"REMOTE_ADDR": address}
-            )
-        api.delete(f"/personal-tokens/{created['id']}")
-        self.secrets.add(created["token"])
+        api = self.person("tom").api()
+        api.post("/workspaces", json={"slug": "toms", "name": "Toms"})
+        for tokens, used, scope in (
+            ("/personal-tokens", "/account", "account:read"),
+            ("/workspaces/toms/tokens", "/workspaces/toms", "workspaces:read"),
+        ):
+            body = {"name": "Backup", "scopes": [scope]}
+            created = api.post(tokens, 201, json=body).json
+            token = api.as_token(created["token"])
+            for address in ("192.0.2.1", "198.51.100.1"):
+                token.get(used, environ_overrides={"REMOTE_ADDR": address})
+            api.delete(f"{tokens}/{created['id']}")
+            self.secrets.add(created["token"])
 
     def invite(self) -> None:
         team = make_team(self.person, self.mails)

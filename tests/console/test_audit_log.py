@@ -332,7 +332,7 @@ def test_workspace_owner_filters_the_events_of_the_workspace(
     assert "added eve@example.com" in found
     assert "bob@example.com" not in found
     groups = dict(options_of(garden.get(ACTIVITY)))
-    assert list(groups) == ["Rejected requests", "Workspaces"]
+    assert list(groups) == ["Rejected requests", "Tokens for programs", "Workspaces"]
     assert "The search is invalid." in garden.get(f"{ACTIVITY}?since=soon", 422)
     garden.get(f"{ACTIVITY}?type=nothing", 422)
 

@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.testing.client import Api
 
-from ..conftest import MakeApp, Person
+from ..conftest import MakeApp, MakePerson, Person
 
 # Creates a token of an account, and returns the response.
 MakeToken = Callable[..., dict[str, Any]]
@@ -43,3 +43,42 @@ def program(make_token: MakeToken) -> Program:
         return person.api().as_token(make_token(person, *scopes, **members)["token"])
 
     return make
+
+
+TEAM_TOKENS = "/workspaces/team/tokens"
+# Creates a token of the workspace `team` as its owner, and returns the response.
+MakeTeamToken = Callable[..., dict[str, Any]]
+# Returns a client that sends a new token of the workspace `team`.
+TeamProgram = Callable[..., Api]
+
+
+@pytest.fixture
+def olga(person: MakePerson) -> Person:
+    """The owner of the workspaces `team` and `other`."""
+    olga = person("olga")
+    for slug in ("team", "other"):
+        olga.api().post("/workspaces", json={"slug": slug, "name": slug.title()})
+    return olga
+
+
+@pytest.fixture
+def make_team_token(olga: Person) -> MakeTeamToken:
+    def make(*scopes: str, creator: Person = olga, **members: Any) -> dict[str, Any]:
+        body = {"name": "Sync", "scopes": scopes or ["workspaces:read"], "type": "admin", **members}
+        created: dict[str, Any] = creator.api().post(TEAM_TOKENS, 201, json=body).json
+        return created
+
+    return make
+
+
+@pytest.fixture
+def team_program(app: Flask, make_team_token: MakeTeamToken) -> TeamProgram:
+    def make(*scopes: str, **members: Any) -> Api:
+        return Api(app, token=make_team_token(*scopes, **members)["token"])
+
+    return make
+
+
+def join(olga: Person, person: Person, kind: str = "member", slug: str = "team") -> None:
+    body = {"email": person.email, "type": kind}
+    olga.api().post(f"/workspaces/{slug}/members", json=body)

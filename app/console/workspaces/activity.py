@@ -41,7 +41,7 @@ AT = ".workspace_activity_page"
 PER_PAGE = 30
 FILTERS = ("type", *PERSON_FILTERS, "since", "until")
 # The areas of the actions in the filter; other actions belong to no workspace.
-_AREAS = ("Workspaces", "Rejected requests", APPLICATION)
+_AREAS = ("Workspaces", "Tokens for programs", "Rejected requests", APPLICATION)
 
 
 def managers_only(view: View) -> View:
@@ -140,6 +140,8 @@ _SENTENCES = {
     "invitation.revoked": ("cross", mark("{who} revoked the invitation to {invited}")),
     "invitation.accepted": ("check", mark("{account} accepted the invitation")),
     "invitation.declined": ("cross", mark("{invited} declined the invitation")),
+    "workspace_token.created": ("key", mark("{who} created the token {token}")),
+    "workspace_token.ended": ("cross", mark("{who} ended the token {token}")),
 }
 _OTHERS = {
     "cli": mark("An operator"),
@@ -195,6 +197,7 @@ def _entry(
             account=_strong(account),
             invited=_strong(address),
             what=_change(item["data"]),
+            token=_strong(item["data"].get("name", "")),
         ),
     )
 
