@@ -25,7 +25,7 @@ class TokenColumns:
     # The kind of the audit log's target.
     kind: ClassVar[str]
 
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    id: Mapped[int] = mapped_column(Id, primary_key=True, sort_order=-1)
     name: Mapped[str] = mapped_column(String(NAME_LENGTH))
     # The first characters of the token.
     prefix: Mapped[str] = mapped_column(String(SHOWN_LENGTH))

@@ -51,10 +51,10 @@ def create_personal_tokens() -> None:
     accounts = current_app.extensions["frontdesk"].accounts_in_migrations
     op.create_table(
         PERSONAL,
+        *token_columns(),
         sa.Column("account_id", accounts.type, nullable=False),
         sa.Column("workspace_id", Id),
         sa.Column("remind_at", Moment),
-        *token_columns(),
         sa.PrimaryKeyConstraint("id", name=f"pk_{PERSONAL}"),
         sa.UniqueConstraint("digest", name=f"uq_{PERSONAL}_digest"),
         sa.ForeignKeyConstraint(
@@ -82,9 +82,9 @@ def create_personal_tokens() -> None:
 def create_workspace_tokens() -> None:
     op.create_table(
         WORKSPACES,
+        *token_columns(),
         sa.Column("workspace_id", Id, nullable=False),
         sa.Column("type", sa.String(20), nullable=False),
-        *token_columns(),
         sa.PrimaryKeyConstraint("id", name=f"pk_{WORKSPACES}"),
         sa.UniqueConstraint("digest", name=f"uq_{WORKSPACES}_digest"),
         sa.ForeignKeyConstraint(
