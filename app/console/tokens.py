@@ -15,7 +15,7 @@ from .resources import ConsoleResources
 from .texts import _n
 
 if TYPE_CHECKING:
-    from ..tokens.service import ShownToken
+    from ..tokens.stored import ShownToken
 
 # Tokens that expire within this time are marked.
 SOON = timedelta(days=7)
