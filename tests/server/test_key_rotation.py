@@ -8,6 +8,6 @@ from ..rigs.key_rotation import rotate
 
 
 def test_rotation_rejects_no_token(tmp_path: Path) -> None:
-    load = rotate(tmp_path, 1_500)
+    load = rotate(tmp_path, 800)
     assert set(load.counts) == {"read 200", "sign-in 200", "other service: verified"}
     assert "Traceback" not in (tmp_path / "log").read_text()
