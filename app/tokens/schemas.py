@@ -61,7 +61,7 @@ class WorkspaceTokenCreate(TokenCreate):
         type: str
 
     type = EnumField(
-        TOKEN_MEMBER_TYPE, load_default=MEMBER, description="Role of the token in the workspace."
+        TOKEN_MEMBER_TYPE, required=True, description="Role of the token in the workspace."
     )
 
 

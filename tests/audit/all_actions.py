@@ -186,12 +186,12 @@ class AllActions:
     def use_tokens(self) -> None:
         api = self.person("tom").api()
         api.post("/workspaces", json={"slug": "toms", "name": "Toms"})
-        for tokens, used, scope in (
-            ("/personal-tokens", "/account", "account:read"),
-            ("/workspaces/toms/tokens", "/workspaces/toms", "workspaces:read"),
+        team = "/workspaces/toms"
+        for tokens, used, body in (
+            ("/personal-tokens", "/account", {"scopes": ["account:read"]}),
+            (f"{team}/tokens", team, {"scopes": ["workspaces:read"], "type": "guest"}),
         ):
-            body = {"name": "Backup", "scopes": [scope]}
-            created = api.post(tokens, 201, json=body).json
+            created = api.post(tokens, 201, json={"name": "Backup", **body}).json
             token = api.as_token(created["token"])
             for address in ("192.0.2.1", "198.51.100.1"):
                 token.get(used, environ_overrides={"REMOTE_ADDR": address})
