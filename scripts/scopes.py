@@ -32,6 +32,14 @@ def routes() -> Mapping[str, list[str]]:
     }
 
 
+def routes_for_workspace_tokens() -> Iterator[str]:
+    """Yield the routes that accept tokens of a workspace."""
+    for path, operations in document()["paths"].items():
+        for method, operation in operations.items():
+            if "a token of the workspace" in operation["description"]:
+                yield f"{method.upper()} {_shortened(path)}"
+
+
 def _shortened(path: str) -> str:
     """Return the path without the prefix of the API, and with short names of its variables."""
     named = path.partition("/v1")[2].replace("{workspace_slug}", "{slug}")

@@ -64,3 +64,13 @@ def test_token_limited_to_a_workspace_is_accepted_in_it(ada: Person) -> None:
     token.get("/api/team/orders")
     token.get("/api/items")
     assert token.get("/api/orders", 403).detail == "The token is limited to a workspace"
+
+
+def test_token_of_the_workspace_has_no_account(ada: Person) -> None:
+    scopes = ("orders:create", "orders:read")
+    token = program(ada, "/workspaces/team/tokens", *scopes, type="admin")
+    order = token.post("/api/team/orders", json={"item": "desk"}).json
+    assert order["account_id"] is None
+    assert token.get("/api/current/orders").json == [order]
+    for path in ("/api/orders", "/api/items"):
+        assert token.get(path, 403).json["code"] == "account_required"

@@ -42,6 +42,22 @@ def test_table_of_scopes_is_current() -> None:
         assert routes, f"no route has the scope {name}"
 
 
+def test_table_of_workspace_tokens_lists_the_routes_that_accept_them() -> None:
+    section = PAGE.partition("| route | with a workspace token |")[2].partition("| views of your")[
+        0
+    ]
+    listed = set()
+    for row in section.splitlines():
+        methods: list[str] = []
+        for name in re.findall(r"`([A-Z]+(?: /\S+)?)`", row.split(" | ")[0]):
+            method, _, path = name.partition(" ")
+            methods.append(method)
+            if path:
+                listed |= {f"{each} {path}" for each in methods}
+                methods = []
+    assert listed == set(scopes.routes_for_workspace_tokens())
+
+
 def test_table_of_prefixes_names_every_prefix() -> None:
     assert list(EXPRESSIONS) == [PERSONAL, WORKSPACE, "fdr_"]
 
