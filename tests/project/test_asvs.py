@@ -25,6 +25,7 @@ PATTERNS = {
     "accounts/locales.py",
     "accounts/search.py",
     "administration/search.py",
+    "auth/application_credential.py",
     "auth/sessions/management.py",
     "auth/sessions/refresh_token.py",
     "console/recovery_codes.py",
