@@ -29,7 +29,7 @@ from .export import export_tokens
 from .format import PERSONAL, WORKSPACE
 from .limits import RequestLimit
 from .mails import TokenMails
-from .models import PersonalToken, WorkspaceToken
+from .models import PersonalToken, TokenModel, WorkspaceToken
 from .reader import (
     PERSONAL_TOKEN,
     PersonalTokenReader,
@@ -40,7 +40,7 @@ from .reader import (
 from .reminders import FIRST_REMINDER, REMIND, Reminders
 from .rows import TokenRows
 from .service import BY_OPERATOR, BY_PASSWORD_RESET, BY_RECLAIM, BY_SUSPENSION, PersonalTokens
-from .stored import TokenModel, is_valid, prune
+from .stored import is_valid, prune
 from .uses import TokenUses
 from .workspace_service import WorkspaceTokens
 

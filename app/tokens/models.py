@@ -89,3 +89,6 @@ class WorkspaceToken(TokenColumns, Base):
     )
     # The type of the member.
     type: Mapped[str] = mapped_column(String(MEMBER_TYPE_LENGTH))
+
+
+TokenModel = type[PersonalToken] | type[WorkspaceToken]

@@ -91,9 +91,10 @@ class WorkspaceTokenReader:
         found = read_workspace_token(self.session, digest)
         if found is None:
             raise InvalidCredentials
-        _check_valid(found.expires_at, now, workspace_id=found.workspace_id)
-        origin = OriginToken(found.id, found.name)
-        caller = WorkspaceCaller(found.workspace_id, found.type, _scopes(found.scopes), origin)
+        token_id, workspace_id, name, scopes, expires_at, member_type = found
+        _check_valid(expires_at, now, workspace_id=workspace_id)
+        origin = OriginToken(token_id, name)
+        caller = WorkspaceCaller(workspace_id, member_type, _scopes(scopes), origin)
         self.uses.note(request, caller, origin, now)
         return caller
 

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from ..accounts.service import Accounts
 from ..core.clock import Clock
 from ..core.db.transaction import AnySession, after_commit, transaction
-from .mails import TokenMails
+from .mails import EXPIRES, TokenMails
 from .models import PersonalToken
 
 # The worker's name of the task. The name of a channel has no space.
@@ -58,5 +58,5 @@ class Reminders:
     def _send(self, row: Any) -> None:
         account = self.accounts.by_id(row.account_id)
         if account is not None and self.accounts.is_active(account):
-            email = self.mails.expires(account.email, row.name, row.expires_at)
+            email = self.mails.write(EXPIRES, account.email, row.name, row.expires_at)
             self.mails.owner_mail.send_soon(email)

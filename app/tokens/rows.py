@@ -1,19 +1,21 @@
 """Reads a personal token with its account, or a token of a workspace, by one query."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, case, select
 
 from ..accounts.models import AccountLike
 from ..accounts.rows import AccountRows
-from ..core.db.rows import Rows
+from ..core.db.rows import Row, Rows
 from ..core.db.transaction import AnySession
 from ..core.types import AccountModel
-from .models import PersonalToken, WorkspaceToken
+from .models import PersonalToken, TokenModel, WorkspaceToken
 
 
 class TokenRow(NamedTuple):
+    """What each request reads of its token: every column costs time."""
+
     id: int
     workspace_id: int | None
     name: str
@@ -22,32 +24,16 @@ class TokenRow(NamedTuple):
     expires_at: datetime | None
 
 
-class WorkspaceTokenRow(NamedTuple):
-    id: int
-    workspace_id: int
-    type: str
-    name: str
-    scopes: str
-    # None if the token was ended before.
-    expires_at: datetime | None
-
-
-# Every column costs each request time.
-_COLUMNS = (
-    PersonalToken.id,
-    PersonalToken.workspace_id,
-    PersonalToken.name,
-    PersonalToken.scopes,
-    case((PersonalToken.ended_at.is_(None), PersonalToken.expires_at)),
-)
+def _columns(model: TokenModel) -> list[Any]:
+    until = case((model.ended_at.is_(None), model.expires_at))
+    return [model.id, model.workspace_id, model.name, model.scopes, until]
 
 
 class TokenRows:
     def __init__(self, accounts: AccountRows, model: AccountModel) -> None:
         self.accounts = accounts
-        query = accounts.selected(*_COLUMNS).join(
-            PersonalToken, PersonalToken.account_id == model.id
-        )
+        same_account = PersonalToken.account_id == model.id
+        query = accounts.selected(*_columns(PersonalToken)).join(PersonalToken, same_account)
         self._rows = Rows(query.where(PersonalToken.digest == bindparam("digest")))
         # How many values of a row belong to the account.
         self._width = len(accounts.columns)
@@ -60,18 +46,14 @@ class TokenRows:
         return self.accounts.of(row[: self._width]), TokenRow._make(row[self._width :])
 
 
-_WORKSPACE_ROWS = Rows(
-    select(
-        WorkspaceToken.id,
-        WorkspaceToken.workspace_id,
-        WorkspaceToken.type,
-        WorkspaceToken.name,
-        WorkspaceToken.scopes,
-        case((WorkspaceToken.ended_at.is_(None), WorkspaceToken.expires_at)),
-    ).where(WorkspaceToken.digest == bindparam("digest"))
+_OF_WORKSPACE = Rows(
+    select(*_columns(WorkspaceToken), WorkspaceToken.type).where(
+        WorkspaceToken.digest == bindparam("digest")
+    )
 )
 
 
-def read_workspace_token(session: AnySession, digest: str) -> WorkspaceTokenRow | None:
-    rows = _WORKSPACE_ROWS.read(session, digest=digest)
-    return WorkspaceTokenRow._make(rows[0]) if rows else None
+def read_workspace_token(session: AnySession, digest: str) -> Row | None:
+    """Return the values of a `TokenRow` and the type of the member, or None."""
+    rows = _OF_WORKSPACE.read(session, digest=digest)
+    return rows[0] if rows else None

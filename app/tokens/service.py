@@ -30,7 +30,7 @@ from ..workspaces.models import ACTIVE, Member, Workspace
 from .actions import PERSONAL_TOKEN_CREATED, PERSONAL_TOKEN_ENDED
 from .errors import PersonalTokenNotFound, TooManyTokens
 from .format import PERSONAL
-from .mails import TokenMails
+from .mails import CREATED, TokenMails
 from .models import PersonalToken
 from .schemas import PersonalTokenCreate
 from .stored import MAX_TOKENS, ShownToken, is_valid, new_values, read_shown, shown_columns, target
@@ -90,7 +90,7 @@ class PersonalTokens:
                 scopes=token.scopes.split(),
                 expires_at=expires_at,
             )
-            email = self.mails.created(account.email, token.name, expires_at)
+            email = self.mails.write(CREATED, account.email, token.name, expires_at)
             after_commit(session, lambda: self.mails.owner_mail.notify(email))
             row = session.execute(self._shown(PersonalToken.id == token.id)).one()
             return read_shown(row)._replace(token=text)

@@ -14,7 +14,7 @@ from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession
 from ..core.errors import Invalid
 from .format import SHOWN_LENGTH, digest_of, new_token
-from .models import PersonalToken, WorkspaceToken
+from .models import TokenModel
 from .schemas import TokenCreate
 
 # How many valid tokens an account or a workspace can have.
@@ -24,8 +24,6 @@ KEEP = timedelta(days=30)
 BATCH_ROWS = 5_000
 
 NOT_A_SCOPE = CodedMessage("Not a scope of this service.", "not_found")
-
-TokenModel = type[PersonalToken] | type[WorkspaceToken]
 
 
 class ShownToken(NamedTuple):

@@ -16,7 +16,8 @@ from ..core.context import report_action
 from ..core.db.transaction import AnySession, execute_bulk, has_begun, transaction
 from ..core.errors import REVOKED
 from ..core.request import OriginToken
-from .stored import TokenModel, target
+from .models import TokenModel
+from .stored import target
 
 # The time of use is stored, and a new network is added, at most once in this period.
 PERIOD = timedelta(hours=1)
