@@ -1,5 +1,6 @@
 """Adds tokens for programs: their tables, what reads them, and what ends them."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
@@ -13,6 +14,7 @@ from ..auth.errors import AccountRequired, InactiveCaller, InsufficientScope
 from ..auth.features import TokenFeature
 from ..auth.scopes import Scopes
 from ..auth.settings import AuthSettings
+from ..core.clock import Clock
 from ..core.context import Context, Pruner
 from ..core.data_export import DataExporter
 from ..core.db.transaction import AnySession
@@ -39,10 +41,16 @@ from .reader import (
 )
 from .reminders import FIRST_REMINDER, REMIND, Reminders
 from .rows import TokenRows
-from .service import BY_OPERATOR, BY_PASSWORD_RESET, BY_RECLAIM, BY_SUSPENSION, PersonalTokens
+from .service import (
+    BY_OPERATOR,
+    BY_PASSWORD_RESET,
+    BY_RECLAIM,
+    BY_SUSPENSION,
+    PersonalTokens,
+    WorkspaceTokens,
+)
 from .stored import is_valid, prune
 from .uses import TokenUses
-from .workspace_service import WorkspaceTokens
 
 MODELS: tuple[TokenModel, ...] = (PersonalToken, WorkspaceToken)
 _PROBLEMS = (InactiveCaller, InsufficientScope, AccountRequired, TokenLimitReached)
@@ -51,8 +59,10 @@ _PROBLEMS = (InactiveCaller, InsufficientScope, AccountRequired, TokenLimitReach
 def assemble(context: Context) -> None:
     for model in MODELS:
         context.tables.add(model)
-    context.provide(PersonalTokens, _tokens)
-    context.provide(WorkspaceTokens, _workspace_tokens)
+    context.provide(PersonalTokens, lambda known: PersonalTokens(*_shared(known), _mails(known)))
+    context.provide(
+        WorkspaceTokens, lambda known: WorkspaceTokens(*_shared(known), known.get(Members))
+    )
     context.provide(TokenFeature, _feature)
     context.contribute(
         ScopedCredential(PERSONAL_TOKEN, _PROBLEMS),
@@ -65,17 +75,9 @@ def assemble(context: Context) -> None:
     _end_with_actions(context)
 
 
-def _tokens(context: Context) -> PersonalTokens:
+def _shared(context: Context) -> tuple[AnySession, Accounts, Clock, Mapping[str, str]]:
     known = context.get(Scopes).known
-    accounts, mails = context.get(Accounts), _mails(context)
-    return PersonalTokens(context.session, accounts, context.clock, known, mails)
-
-
-def _workspace_tokens(context: Context) -> WorkspaceTokens:
-    accounts, members = context.get(Accounts), context.get(Members)
-    return WorkspaceTokens(
-        context.session, accounts, members, context.clock, context.get(Scopes).known
-    )
+    return context.session, context.get(Accounts), context.clock, known
 
 
 def _prune(context: Context, model: TokenModel) -> int:

@@ -13,17 +13,17 @@ _OWN = "/personal-tokens"
 _OF_ACCOUNT = f"/admin/accounts/<account_id:account_id>{_OWN}"
 _OF_WORKSPACE = "/workspaces/<workspace_slug>/tokens"
 for method, rule, name in (
-    ("GET", "/scopes", "routes.list_scopes"),
-    ("GET", _OWN, "routes.list_personal_tokens"),
-    ("POST", _OWN, "routes.create_personal_token"),
-    ("DELETE", _OWN, "routes.end_personal_tokens"),
-    ("DELETE", f"{_OWN}/<row_id:token_id>", "routes.end_personal_token"),
-    ("GET", _OF_ACCOUNT, "routes.list_account_tokens"),
-    ("DELETE", _OF_ACCOUNT, "routes.end_account_tokens"),
-    ("DELETE", f"{_OF_ACCOUNT}/<row_id:token_id>", "routes.end_account_token"),
-    ("GET", _OF_WORKSPACE, "workspace_routes.list_workspace_tokens"),
-    ("POST", _OF_WORKSPACE, "workspace_routes.create_workspace_token"),
-    ("DELETE", f"{_OF_WORKSPACE}/<row_id:token_id>", "workspace_routes.end_workspace_token"),
+    ("GET", "/scopes", "list_scopes"),
+    ("GET", _OWN, "list_personal_tokens"),
+    ("POST", _OWN, "create_personal_token"),
+    ("DELETE", _OWN, "end_personal_tokens"),
+    ("DELETE", f"{_OWN}/<row_id:token_id>", "end_personal_token"),
+    ("GET", _OF_ACCOUNT, "list_account_tokens"),
+    ("DELETE", _OF_ACCOUNT, "end_account_tokens"),
+    ("DELETE", f"{_OF_ACCOUNT}/<row_id:token_id>", "end_account_token"),
+    ("GET", _OF_WORKSPACE, "list_workspace_tokens"),
+    ("POST", _OF_WORKSPACE, "create_workspace_token"),
+    ("DELETE", f"{_OF_WORKSPACE}/<row_id:token_id>", "end_workspace_token"),
 ):
-    view = LazyView(name, __package__)
+    view = LazyView(f"routes.{name}", __package__)
     blueprint.add_url_rule(rule, view_func=view, methods=[method])

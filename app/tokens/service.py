@@ -1,39 +1,27 @@
-"""Creates, lists and ends personal tokens."""
+"""The services of personal tokens and of workspace tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select, update
+from sqlalchemy import select
 
-from ..accounts.service import Accounts
-from ..auth.caller import Caller, lock_caller
-from ..auth.errors import InactiveCaller
-from ..core.clock import Clock
+from ..auth.caller import Caller
 from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
-from ..core.db.transaction import (
-    AnySession,
-    after_commit,
-    execute_bulk,
-    extended_timeout,
-    lock_row,
-    transaction,
-)
+from ..core.db.transaction import after_commit, extended_timeout, lock_row, transaction
 from ..core.errors import Invalid
-from ..core.limits import has_rows
 from ..core.types import AccountKey
+from ..workspaces.members import Members
 from ..workspaces.models import ACTIVE, Member, Workspace
-from .actions import PERSONAL_TOKEN_CREATED, PERSONAL_TOKEN_ENDED
-from .errors import PersonalTokenNotFound, TooManyTokens
-from .format import PERSONAL
+from . import actions
+from .errors import PersonalTokenNotFound, WorkspaceTokenNotFound
+from .format import PERSONAL, WORKSPACE
 from .mails import CREATED, TokenMails
-from .models import PersonalToken
-from .schemas import PersonalTokenCreate
-from .stored import MAX_TOKENS, ShownToken, is_valid, new_values, read_shown, shown_columns, target
+from .models import PersonalToken, WorkspaceToken
+from .schemas import PersonalTokenCreate, WorkspaceTokenCreate
+from .stored import ShownToken, StoredTokens
 
 REMINDER = timedelta(days=7)
 
@@ -45,72 +33,40 @@ NO_MEMBERSHIP = CodedMessage("Not a workspace with an active membership.", "not_
 
 
 @dataclass(eq=False)
-class PersonalTokens:
-    session: AnySession
-    accounts: Accounts
-    clock: Clock
-    # The descriptions of all scopes by name.
-    scopes: Mapping[str, str]
+class PersonalTokens(StoredTokens):
+    """The tokens of accounts."""
+
     mails: TokenMails
 
-    def list(self, account_id: AccountKey) -> Sequence[ShownToken]:
-        """Return the valid tokens of an account, the newest first."""
-        newest = self._shown(*self._live(account_id)).order_by(PersonalToken.id.desc())
-        return [read_shown(row) for row in self.session.execute(newest)]
+    model = PersonalToken
+    prefix = PERSONAL
+    owner = "account_id"
+    created = actions.PERSONAL_TOKEN_CREATED
+    ended = actions.PERSONAL_TOKEN_ENDED
+    missing = PersonalTokenNotFound
 
     def create(self, caller: Caller, given: PersonalTokenCreate.Input) -> ShownToken:
         """Create a token of the caller's account, and email its owner.
 
-        The account stays locked: of simultaneous requests, none exceeds the quota, and what ends
-        the tokens of the account also ends this one.
+        The account stays locked: what ends the tokens of the account also ends this one.
         """
-        text, values = new_values(PERSONAL, given, self.scopes, self.clock.now())
+        remind_at = self.clock.now() + timedelta(days=given["days"]) - REMINDER
         with transaction(self.session) as session:
-            account = lock_caller(self.accounts, caller)
-            if not self.accounts.is_active(account):
-                raise InactiveCaller
-            expires_at = values["expires_at"]
-            token = PersonalToken(
-                account_id=account.id,
-                workspace_id=self._workspace_id(account.id, given["workspace"]),
-                **values,
-                remind_at=expires_at - REMINDER if given["days"] > REMINDER.days else None,
-            )
-            if has_rows(session, PersonalToken, MAX_TOKENS, *self._live(account.id)):
-                raise TooManyTokens
-            session.add(token)
-            session.flush()
-            report_action(
-                session,
-                PERSONAL_TOKEN_CREATED,
-                account_id=account.id,
-                workspace_id=token.workspace_id,
-                target=target(PersonalToken, token.id),
-                name=token.name,
-                scopes=token.scopes.split(),
-                expires_at=expires_at,
-            )
-            email = self.mails.write(CREATED, account.email, token.name, expires_at)
+            account = self.lock_active(caller)
+            columns = {
+                "account_id": account.id,
+                "workspace_id": self._workspace_id(account.id, given["workspace"]),
+                "remind_at": remind_at if given["days"] > REMINDER.days else None,
+            }
+            shown = self.insert(given, columns)
+            email = self.mails.write(CREATED, account.email, shown.name, shown.expires_at)
             after_commit(session, lambda: self.mails.owner_mail.notify(email))
-            row = session.execute(self._shown(PersonalToken.id == token.id)).one()
-            return read_shown(row)._replace(token=text)
+            return shown
 
     def end(self, account_id: AccountKey, token_id: int, reason: str = BY_OWNER) -> ShownToken:
-        """End a token and return it. Of simultaneous requests, one finds it."""
-        with transaction(self.session) as session:
-            is_this = (PersonalToken.id == token_id, *self._live(account_id))
-            row = session.execute(self._shown(*is_this)).one_or_none()
-            if row is None or not self._end(*is_this):
-                raise PersonalTokenNotFound
-            report_action(
-                session,
-                PERSONAL_TOKEN_ENDED,
-                account_id=account_id,
-                target=target(PersonalToken, token_id),
-                name=row.name,
-                reason=reason,
-            )
-            return read_shown(row)
+        """End a token and return it."""
+        with transaction(self.session):
+            return self.end_one(account_id, token_id, account_id=account_id, reason=reason)
 
     def end_all(
         self, account_id: AccountKey, reason: str = BY_OWNER, since: datetime | None = None
@@ -122,14 +78,14 @@ class PersonalTokens:
         with transaction(self.session) as session:
             model = self.accounts.model
             lock_row(session, model, model.id == account_id)
-            which = self._live(account_id)
+            which = self.valid_of(account_id)
             if since is not None:
                 which = (*which, PersonalToken.created_at >= since)
-            ended = self._end(*which)
+            ended = self.end_where(*which)
             if ended:
                 report_action(
                     session,
-                    PERSONAL_TOKEN_ENDED,
+                    actions.PERSONAL_TOKEN_ENDED,
                     account_id=account_id,
                     reason=reason,
                     tokens=ended,
@@ -139,22 +95,11 @@ class PersonalTokens:
     def end_of_everybody(self) -> None:
         """End the tokens of all accounts, within the transaction of an operator's sign-out."""
         with extended_timeout(self.session):
-            ended = self._end(PersonalToken.ended_at.is_(None))
+            ended = self.end_where(PersonalToken.ended_at.is_(None))
         if ended:
-            report_action(self.session, PERSONAL_TOKEN_ENDED, reason=BY_OPERATOR, tokens=ended)
-
-    def _live(self, account_id: AccountKey) -> tuple[ColumnElement[bool], ...]:
-        of_account = PersonalToken.account_id == account_id
-        return of_account, *is_valid(PersonalToken, self.clock.now())
-
-    def _end(self, *which: ColumnElement[bool]) -> int:
-        ending = update(PersonalToken).where(*which).values(ended_at=self.clock.now())
-        return execute_bulk(self.session, ending).rowcount
-
-    def _shown(self, *which: ColumnElement[bool]) -> Select[Any]:
-        columns = select(*shown_columns(PersonalToken), Workspace.slug.label("workspace"))
-        is_bound = Workspace.id == PersonalToken.workspace_id
-        return columns.select_from(PersonalToken).outerjoin(Workspace, is_bound).where(*which)
+            report_action(
+                self.session, actions.PERSONAL_TOKEN_ENDED, reason=BY_OPERATOR, tokens=ended
+            )
 
     def _workspace_id(self, account_id: AccountKey, slug: str | None) -> int | None:
         """Return the id of the workspace, with the membership locked against its removal."""
@@ -169,3 +114,34 @@ class PersonalTokens:
         if found is None:
             raise Invalid.about("workspace", NO_MEMBERSHIP)
         return found
+
+
+@dataclass(eq=False)
+class WorkspaceTokens(StoredTokens):
+    """The tokens of workspaces. The actor is the requesting member. Every change locks the
+    workspace, as changes of members do: a token that was ended changes nothing more."""
+
+    members: Members
+
+    model = WorkspaceToken
+    prefix = WORKSPACE
+    owner = "workspace_id"
+    created = actions.WORKSPACE_TOKEN_CREATED
+    ended = actions.WORKSPACE_TOKEN_ENDED
+    missing = WorkspaceTokenNotFound
+
+    def create(
+        self, caller: Caller, actor: Member, given: WorkspaceTokenCreate.Input
+    ) -> ShownToken:
+        """Create a token that acts as a member of a type that the actor may manage."""
+        with transaction(self.session):
+            self.lock_active(caller)
+            self.members.check_may_manage(self.members.manager(actor), given["type"])
+            columns = {"workspace_id": actor.workspace_id, "type": given["type"]}
+            return self.insert(given, columns, type=given["type"])
+
+    def end(self, actor: Member, token_id: int) -> ShownToken:
+        """End a token and return it."""
+        with transaction(self.session):
+            workspace_id = self.members.manager(actor).workspace_id
+            return self.end_one(workspace_id, token_id, workspace_id=workspace_id)
