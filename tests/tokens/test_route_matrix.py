@@ -141,7 +141,7 @@ def world(
     monkeypatch: pytest.MonkeyPatch,
 ) -> World:
     # One for each scope, and some others.
-    monkeypatch.setattr("app.tokens.service.MAX_TOKENS", 100)
+    monkeypatch.setattr("app.tokens.stored.MAX_TOKENS", 100)
     return World(app, person, make_token, clock)
 
 
