@@ -25,7 +25,7 @@ PERSONAL_TOKEN_ENDED = Action(
     "Personal token ended",
     {
         **_NAME,
-        "reason": "`owner`, `operator`, `password_reset`, `suspension` or `reclaim`",
+        "reason": "`owner`, `operator`, `password_reset`, `suspension`, `deletion` or `reclaim`",
         "tokens": "number of tokens, if all of the account or of all accounts ended",
     },
     log_event="personal_token_end",

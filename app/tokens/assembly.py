@@ -6,7 +6,7 @@ from functools import partial
 
 from sqlalchemy import select
 
-from ..accounts.actions import ACCOUNT_UPDATED
+from ..accounts.actions import ACCOUNT_DELETION_REQUESTED, ACCOUNT_UPDATED
 from ..accounts.models import SUSPENDED, AccountLike
 from ..accounts.service import Accounts, Reclaimer
 from ..auth.actions import PASSWORD_RESET, TOKENS_ENDED
@@ -42,6 +42,7 @@ from .reader import (
 from .reminders import FIRST_REMINDER, REMIND, Reminders
 from .rows import TokenRows
 from .service import (
+    BY_DELETION,
     BY_OPERATOR,
     BY_PASSWORD_RESET,
     BY_RECLAIM,
@@ -124,7 +125,7 @@ def _end_with_actions(context: Context) -> None:
     The loss of a membership ends the tokens for its workspace by their foreign key.
     """
 
-    def end(account_id: AccountKey | None, reason: str) -> None:
+    def end(reason: str, account_id: AccountKey | None, _data: Values) -> None:
         tokens = context.get(PersonalTokens)
         # The sign-out of everybody names no account.
         if account_id is None:
@@ -134,9 +135,10 @@ def _end_with_actions(context: Context) -> None:
 
     def end_if_suspended(account_id: AccountKey | None, data: Values) -> None:
         if data.get("after", {}).get("status") == SUSPENDED:
-            end(account_id, BY_SUSPENSION)
+            end(BY_SUSPENSION, account_id, data)
 
-    actions = context.actions
-    actions.add_effect(PASSWORD_RESET, lambda account_id, _: end(account_id, BY_PASSWORD_RESET))
-    actions.add_effect(TOKENS_ENDED, lambda account_id, _: end(account_id, BY_OPERATOR))
-    actions.add_effect(ACCOUNT_UPDATED, end_if_suspended)
+    on = context.actions.add_effect
+    on(PASSWORD_RESET, partial(end, BY_PASSWORD_RESET))
+    on(TOKENS_ENDED, partial(end, BY_OPERATOR))
+    on(ACCOUNT_DELETION_REQUESTED, partial(end, BY_DELETION))
+    on(ACCOUNT_UPDATED, end_if_suspended)

@@ -28,6 +28,7 @@ REMINDER = timedelta(days=7)
 # Why tokens ended.
 BY_OWNER, BY_OPERATOR, BY_RECLAIM = "owner", "operator", "reclaim"
 BY_PASSWORD_RESET, BY_SUSPENSION = "password_reset", "suspension"
+BY_DELETION = "deletion"
 
 NO_MEMBERSHIP = CodedMessage("Not a workspace with an active membership.", "not_found")
 

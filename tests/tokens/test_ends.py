@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 
@@ -63,6 +64,20 @@ class TestTokenEnds:
     def test_reclaim(self, app: Flask, ada: Person) -> None:
         with app.app_context(), transaction(current_frontdesk.session):
             service(Accounts).reclaim(service(Accounts).get(ada.email))
+
+
+def test_requested_deletion_ends_all_tokens_for_good(
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox
+) -> None:
+    app = make_app(AUTH__PERSONAL_TOKENS="on", AUTH__ACCOUNT_DELETION="on")
+    ada = person("ada", into=app)
+    body = {"name": "Deploy", "scopes": ["account:read"]}
+    token = ada.api().post("/personal-tokens", 201, json=body).json["token"]
+    ada.api().delete("/account", 202)
+    restore = re.search(r"token=([\w.-]+)", mails.last(ada.email).text)
+    assert restore is not None
+    Api(app).post("/account/restore", json={"token": restore[1]})
+    assert Api(app, token=token).get("/account", 401).json["reason"] == "revoked"
 
 
 def test_sign_out_of_all_accounts_ends_all_tokens(
