@@ -258,7 +258,8 @@ class Signer:
         from flask_jwt_extended import create_access_token
 
         key = self._keys.first() if self._keys is not None else None
-        with self._application(key).app_context():
+        own = self._applications.get(key.kid if key is not None else "")
+        with (own or self._make_application(key)).app_context():
             signed = create_access_token(
                 email,
                 expires_delta=False,
@@ -266,12 +267,6 @@ class Signer:
                 additional_headers=None if key is None else {"kid": key.kid},
             )
         return str(signed)
-
-    def _application(self, key: SigningKey | None) -> Flask:
-        name = key.kid if key is not None else ""
-        if name not in self._applications:
-            self._applications[name] = self._make_application(key)
-        return self._applications[name]
 
     def _make_application(self, key: SigningKey | None) -> Flask:
         from flask_jwt_extended import JWTManager
@@ -287,6 +282,7 @@ class Signer:
             JWT_COOKIE_CSRF_PROTECT=False,
         )
         JWTManager(own)
+        self._applications[key.kid if key is not None else ""] = own
         return own
 
 
