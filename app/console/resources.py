@@ -40,6 +40,7 @@ NEEDS = {
     "/workspaces": {"workspaces"},
     "/workspaces/<workspace_slug>/invitations": {"workspaces", "invitations"},
     "/workspaces/<workspace_slug>/activity": {"workspaces", "events"},
+    "/workspaces/<workspace_slug>/tokens": {"workspaces", "tokens"},
     "/admin": {"administration"},
     "/admin/accounts/<account_id:account_id>/tokens": {"administration", "tokens"},
     "/admin/accounts/selected/add": {"administration", "workspaces"},

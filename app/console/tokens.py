@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from ..auth.scopes import Scopes
 from ..core.context import current_frontdesk, service
 from ..core.types import AccountKey, JsonObject
 from .links import link_to
 from .resources import ConsoleResources
-from .texts import _n
+from .texts import _, _n
 
 if TYPE_CHECKING:
     from ..tokens.stored import ShownToken
@@ -34,6 +35,25 @@ def personal_tokens(account_id: AccountKey) -> Sequence[ShownToken]:
 def token_list(tokens: Sequence[ShownToken]) -> JsonObject:
     """Return the variables of a template with a list of tokens."""
     return {"tokens": tokens, "soon": current_frontdesk.clock.now() + SOON}
+
+
+def new_token_form(without: Container[str]) -> JsonObject:
+    """Return the variables of a template with the form of a new token; `without` are scopes that it
+    does not offer."""
+    from ..tokens.models import NAME_LENGTH
+    from ..tokens.schemas import DEFAULT_DAYS, LONGEST_DAYS
+
+    known = service(Scopes).known
+    return {
+        "scopes": [
+            (name, Markup("<code>{}</code>").format(name), _(known[name]))
+            for name in sorted(known)
+            if name not in without
+        ],
+        "name_length": NAME_LENGTH,
+        "days": DEFAULT_DAYS,
+        "most_days": LONGEST_DAYS,
+    }
 
 
 def ended_text(number: int) -> Markup:

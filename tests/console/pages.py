@@ -36,6 +36,10 @@ def root_account(world: World) -> Mapping[str, Any]:
     return {"account_id": world.people["root"].id}
 
 
+def personal_workspace(_world: World) -> Mapping[str, Any]:
+    return {"workspace_slug": "ada"}
+
+
 def selected_accounts(world: World) -> Mapping[str, Any]:
     ids = [world.ada.id, world.suspended.id, world.people["root"].id]
     return {"account": ids, "next": "/admin/accounts"}
@@ -111,6 +115,8 @@ PAGES: tuple[Page, ...] = (
     Page("tokens", "tokens_page"),
     Page("tokens-none", "tokens_page", who="new_user"),
     Page("tokens-after-change", "tokens_page", query=lambda _: {"changed": "true"}),
+    Page("workspace-tokens-none", "workspace_tokens_page", values=personal_workspace),
+    Page("workspace-tokens", "workspace_tokens_page"),
     Page("workspaces", "workspaces_page"),
     Page("workspaces-of-a-new-user", "workspaces_page", who="new_user"),
     Page("invitations-received", "received_invitations_page", who="new_user"),

@@ -64,7 +64,10 @@ HIDDEN = {
         [">Broadcasts<", "Sent messages", ">Queued<", "Email…"],
     ),
     "banners": (["/admin/banners"], [">Banners<", 'class="banner']),
-    "tokens": (["/security/tokens"], [">Tokens<", "Tokens for programs still work", "fdp_"]),
+    "tokens": (
+        ["/security/tokens", f"/workspaces/{TEAM}/tokens"],
+        [">Tokens<", "Tokens for programs still work", "fdp_"],
+    ),
 }
 ALWAYS = ("/sign-in", "/forgot", "/verify", "/account", "/security", "/security/sessions")
 
@@ -246,7 +249,7 @@ def test_console_alone_has_the_account_and_nothing_of_other_blueprints(
         with noted_queries(app) as queries:
             client.get("/account", base_url=HOST)
         others = re.compile(
-            "frontdesk_(inbox|notif|workspace|invit|profile|event|export|audit|banner|personal)"
+            "frontdesk_(inbox|notif|workspace|invit|profile|event|export|audit|banner|personal|token)"
         )
         assert [query for query in queries if others.search(query)] == []
 

@@ -34,6 +34,7 @@ PAGES = (
     "profile",
     "account",
     "security",
+    "tokens",
     "member",
     "overview",
     "accounts",

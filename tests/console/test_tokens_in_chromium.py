@@ -153,3 +153,35 @@ def test_root_ends_tokens_of_an_account(site: Site, visitors: Visitors) -> None:
     check(visitor, "account-tokens-end-all")
     press(page, "End all tokens")
     expect(page.get_by_text("Ended 2 tokens.")).to_be_visible()
+
+
+def test_manager_creates_a_token_of_a_workspace_and_ends_it(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    ada.api().post("/workspaces", json={"name": "Gardeners", "slug": "gardeners"})
+    visitor = visitors(ada)
+    page = visitor.page
+    site.clock.step(minutes=16)
+    visitor.open("/workspaces/gardeners")
+    page.get_by_role("main").get_by_role("link", name="Tokens").click()
+    page.get_by_label("Password", exact=True).fill(ada.password)
+    page.get_by_role("main").get_by_role("button").last.click()
+    page.get_by_role("main").get_by_role("link", name="Create token").click()
+    page.get_by_label("Name").fill("Member sync")
+    page.get_by_label("members:read").check()
+    page.get_by_text("Guest", exact=True).click()
+    press(page, "Create token")
+    expect(page.get_by_role("heading", name="Copy the token now")).to_be_visible()
+    check(visitor, "workspace-token-shown")
+    secret = secret_of(visitor)
+    program = Api(site.app, "/api/v1").as_token(secret)
+    assert len(program.get("/workspaces/gardeners/members").json) == 1
+    page.get_by_role("link", name="I've saved the token").click()
+    line = page.get_by_role("listitem").filter(has_text=secret[:8])
+    for text in ("Member sync", "members:read", "Role: Guest", "Last used"):
+        expect(line).to_contain_text(text)
+    assert secret not in page.content()
+    line.get_by_text("End", exact=True).click()
+    check(visitor, "workspace-token-end")
+    press(page, "End token")
+    expect(page.get_by_text("Ended Member sync.")).to_be_visible()
+    program.get("/workspaces/gardeners/members", 401)

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 
 from flask import Response, request
-from markupsafe import Markup
 
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
-from ...auth.scopes import ACCOUNTS_READ, ACCOUNTS_WRITE, NOTIFICATIONS_SEND, Scopes
+from ...auth.scopes import ACCOUNTS_READ, ACCOUNTS_WRITE, NOTIFICATIONS_SEND
 from ...core.context import service
 from ...core.web.operation import hidden
 from ...tokens import routes as tokens_api
-from ...tokens.models import NAME_LENGTH
-from ...tokens.schemas import DEFAULT_DAYS, LONGEST_DAYS
 from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, console_form
 from ..links import redirect_to
@@ -20,7 +17,7 @@ from ..navigation import ADMINS
 from ..pages import render_page
 from ..resources import ConsoleResources
 from ..texts import _
-from ..tokens import ended_text, personal_tokens, token_list
+from ..tokens import ended_text, new_token_form, personal_tokens, token_list
 from .step_up import require_recent_sign_in
 
 AT = "tokens_page"
@@ -45,21 +42,9 @@ def new_token_page() -> Response:
     return render_page(
         "owner/security/token_new.html",
         at=AT,
-        scopes=_scope_choices(),
         workspaces=_workspace_choices(),
-        name_length=NAME_LENGTH,
-        days=DEFAULT_DAYS,
-        most_days=LONGEST_DAYS,
+        **new_token_form(() if caller().account.role in ADMINS else _FOR_ADMINS),
     )
-
-
-def _scope_choices() -> list[tuple[str, Markup, Markup]]:
-    known, is_admin = service(Scopes).known, caller().account.role in ADMINS
-    return [
-        (name, Markup("<code>{}</code>").format(name), _(known[name]))
-        for name in sorted(known)
-        if is_admin or name not in _FOR_ADMINS
-    ]
 
 
 def _workspace_choices() -> Sequence[tuple[str, str]]:

@@ -10,19 +10,15 @@ from markupsafe import Markup
 from ...accounts.service import Accounts
 from ...audit.schemas import EntryFilter, EntryPage, WorkspaceRecordRead
 from ...audit.service import AuditLog
-from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import AccountKey, Values
-from ...core.web.operation import View, hidden
 from ...core.web.paging import Slice
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import load_body
-from ...workspaces.guards import active_member_required, current_workspace, workspace_roles_required
+from ...workspaces.guards import current_workspace
 from ...workspaces.invitations.service import Invitations
-from ...workspaces.models import MANAGERS
-from ...workspaces.routes import IN_PATH
 from ..admin.filters import days_to_timestamps, error_messages, filter_values
 from ..audit_log import (
     APPLICATION,
@@ -35,18 +31,13 @@ from ..audit_log import (
 )
 from ..links import link_to, redirect
 from ..texts import _, _p, mark
-from .layout import render_workspace_page
+from .layout import managers_only, render_workspace_page
 
 AT = ".workspace_activity_page"
 PER_PAGE = 30
 FILTERS = ("type", *PERSON_FILTERS, "since", "until")
 # The areas of the actions in the filter; other actions belong to no workspace.
 _AREAS = ("Workspaces", "Tokens for programs", "Rejected requests", APPLICATION)
-
-
-def managers_only(view: View) -> View:
-    guarded = workspace_roles_required(*MANAGERS, resolver=IN_PATH)(hidden(view))
-    return active_account_required(active_member_required(resolver=IN_PATH)(guarded))
 
 
 @managers_only

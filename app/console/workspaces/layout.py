@@ -6,10 +6,18 @@ from typing import Any
 from flask import Response
 
 from ...auth.caller import caller
+from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.types import JsonObject
-from ...workspaces.guards import current_member, current_workspace
+from ...core.web.operation import View, hidden
+from ...workspaces.guards import (
+    active_member_required,
+    current_member,
+    current_workspace,
+    workspace_roles_required,
+)
 from ...workspaces.models import MANAGERS, MEMBER_TYPES
+from ...workspaces.routes import IN_PATH
 from ...workspaces.service import Workspaces
 from ..links import link_to
 from ..pages import render_page
@@ -21,9 +29,15 @@ _TABS = {
     "members": ".workspace_page",
     "invitations": ".workspace_invitations_page",
     "activity": ".workspace_activity_page",
+    "tokens": ".workspace_tokens_page",
     "settings": ".workspace_settings_page",
 }
 _FOR_ALL_MEMBERS = ("members", "settings")
+
+
+def managers_only(view: View) -> View:
+    guarded = workspace_roles_required(*MANAGERS, resolver=IN_PATH)(hidden(view))
+    return active_account_required(active_member_required(resolver=IN_PATH)(guarded))
 
 
 def render_workspace_page(template: str, tab: str, **context: Any) -> Response:
@@ -51,6 +65,7 @@ def _tabs(current: str) -> list[JsonObject]:
         "members": _("Members"),
         "invitations": _("Invitations"),
         "activity": _("Activity"),
+        "tokens": _("Tokens"),
         "settings": _("Settings"),
     }
     manages = current_member.type in MANAGERS

@@ -99,6 +99,10 @@ class World:
         short = {**token, "name": "Report", "workspace": TEAM, "days": 7}
         used = self.adas.post("/personal-tokens", 201, json=short).json["token"]
         self.ada.api().as_token(used).get(f"/{TEAM}/profiles")
+        team = {"name": "Member sync", "scopes": ["members:read"], "type": "guest"}
+        created = self.adas.post(f"/workspaces/{TEAM}/tokens", 201, json=team).json
+        # The paths of both have the same variable.
+        assert created["id"] == self.token["id"]
         # The inbox of the new user is empty.
         grace = self.people["new_user"].api()
         grace.delete(f"/notifications/{grace.get('/notifications/').json[0]['id']}")
