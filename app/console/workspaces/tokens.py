@@ -4,8 +4,8 @@ from flask import Response
 
 from ...auth import scopes
 from ...core.context import service
-from ...tokens import workspace_routes as tokens_api
-from ...tokens.workspace_service import WorkspaceTokens
+from ...tokens import routes as tokens_api
+from ...tokens.service import WorkspaceTokens
 from ...workspaces.guards import current_workspace
 from ...workspaces.models import MEMBER, OWNER
 from ..api_calls import ApiCall, console_form
