@@ -25,6 +25,7 @@ OFF: dict[str, Switches] = {
     "AUTH__MFA": {"PASSKEYS": "off", "MFA_METHODS": ["totp"], "MFA": "off"},
     "AUTH__LOGIN_BY_CODE": {"LOGIN_BY_CODE": "off"},
     "AUTH__PERSONAL_TOKENS": {"PERSONAL_TOKENS": "off"},
+    "AUTH__PROVIDERS": {"PROVIDERS": {}},
     "AUTH__ACCOUNT_EXPORTS": {"ACCOUNT_EXPORTS": "off"},
     "TASKS__ENABLED": {"ENABLED": False},
 }

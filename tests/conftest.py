@@ -42,6 +42,7 @@ pytest_plugins = [
     "app.testing.plugin",
     "tests.rigs.installed",
     "tests.rigs.oidc.fixtures",
+    "tests.rigs.oidc.fake_fixtures",
     "tests.rigs.postfix",
     "tests.rigs.chromium",
 ]

@@ -1,13 +1,14 @@
 """Builds the services of authentication for one application."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 from urllib.parse import urlsplit
 
 from ..accounts.actions import EMAIL_CHANGED
 from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
-from ..core.config.settings import reveal
 from ..core.context import Context, DoctorChecks, Pruner
 from ..core.data_export import DataExporter
 from ..core.extras import missing_extra
@@ -20,8 +21,10 @@ from .email_change.undo import EmailChangeUndo, EmailUndoStep
 from .errors import IdpDisabled
 from .export import export_sign_in_data
 from .idp.identities import Identities
+from .idp.provider import DEFAULT, OIDC, Provider, title_of
+from .idp.providers import Providers
 from .idp.redirects import RedirectUris
-from .idp.service import IdpSignIn, Provider, ProviderAccess, notify_linked
+from .idp.service import IdpSignIn, notify_linked
 from .limits import AccountUnlock, EmailChangeLimits, Failures, mail_limit
 from .mails import Mails
 from .passwords import PasswordChange
@@ -68,7 +71,8 @@ def assemble(context: Context) -> None:
         context.contribute(Pruner("sessions", lambda: 0))
     if not auth.keeps_authenticators:
         context.contribute(Pruner("second_factors", lambda: 0))
-    if auth.ENABLE_IDP_OAUTH:
+    context.add(Providers(_providers(auth)))
+    if auth.has_providers:
         _assemble_idp(context, auth)
     else:
         context.mark_unavailable(IdpDisabled, IdpSignIn)
@@ -80,9 +84,9 @@ def _check(auth: AuthSettings, public_url: str | None) -> None:
         _check_domain(auth.COOKIE_DOMAIN, public_url)
     if auth.REFRESH_TOKEN_DAYS and not auth.keeps_sessions:
         raise SettingsError("AUTH.REFRESH_TOKEN_DAYS is set, so AUTH.SESSIONS must be on.")
-    if auth.PASSWORDS == "off" and not auth.ENABLE_IDP_OAUTH and auth.LOGIN_BY_CODE == "off":
+    if auth.PASSWORDS == "off" and not auth.has_providers and auth.LOGIN_BY_CODE == "off":
         raise SettingsError(
-            "AUTH.PASSWORDS is off, so no user could sign in: set ENABLE_IDP_OAUTH or"
+            "AUTH.PASSWORDS is off, so no user could sign in: set ENABLE_IDP_OAUTH, PROVIDERS or"
             " LOGIN_BY_CODE."
         )
     if auth.MFA == "off" and auth.MFA_REQUIRED_ROLES:
@@ -190,13 +194,38 @@ def _email_change_proofs(context: Context) -> EmailChangeProofs:
     return EmailChangeProofs(context.session, accounts, proofs, confirming, undoing)
 
 
+def _providers(auth: AuthSettings) -> Iterator[Provider]:
+    """Yield the provider of the settings `IDP_…`, and those of AUTH.PROVIDERS."""
+    if auth.ENABLE_IDP_OAUTH:
+        for name in ("IDP_METADATA_URL", "IDP_OAUTH_CLIENT_ID"):
+            if not getattr(auth, name):
+                raise SettingsError(f"AUTH.ENABLE_IDP_OAUTH is on, so {name} must be set.")
+        yield Provider(
+            DEFAULT,
+            OIDC,
+            auth.IDP_OAUTH_CLIENT_ID,
+            title_of(auth.IDP_METADATA_URL),
+            auth.IDP_OAUTH_CLIENT_SECRET,
+            auth.IDP_REDIRECT_URI,
+            auth.IDP_METADATA_URL,
+            auth.IDP_ISSUER,
+            needs_session=auth.IDP_REQUIRE_SESSION,
+        )
+    for provider in auth.PROVIDERS.values():
+        redirect_uri = provider.redirect_uri or auth.IDP_REDIRECT_URI
+        if provider.posts_form and not redirect_uri:
+            raise SettingsError(
+                f"AUTH.PROVIDERS: the identity provider {provider.name} needs redirect_uri, or set"
+                " IDP_REDIRECT_URI."
+            )
+        yield replace(provider, redirect_uri=redirect_uri)
+
+
 def _assemble_idp(context: Context, auth: AuthSettings) -> None:
     core = context.settings.core
-    for name in ("IDP_METADATA_URL", "IDP_OAUTH_CLIENT_ID"):
-        if not getattr(auth, name):
-            raise SettingsError(f"AUTH.ENABLE_IDP_OAUTH is on, so {name} must be set.")
     if line := missing_extra("idp"):
-        raise SettingsError(f"AUTH.ENABLE_IDP_OAUTH is on, and needs an extra: {line}")
+        setting = "ENABLE_IDP_OAUTH is on" if auth.ENABLE_IDP_OAUTH else "PROVIDERS is set"
+        raise SettingsError(f"AUTH.{setting}, and needs an extra: {line}")
 
     hosts = [core.CLIENT_HOST, *filter(None, [core.PUBLIC_URL if core.CONSOLE_ENABLED else None])]
     context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
@@ -204,23 +233,9 @@ def _assemble_idp(context: Context, auth: AuthSettings) -> None:
 
 
 def _idp_sign_in(context: Context) -> IdpSignIn:
-    auth = context.settings.of(AuthSettings)
-
-    @cache
-    def open_provider() -> Provider:
-        from .idp.discovery import ProviderAddress
-        from .idp.oidc import OpenIdProvider
-
-        return OpenIdProvider(
-            ProviderAddress(auth.IDP_METADATA_URL, auth.IDP_ISSUER),
-            auth.IDP_OAUTH_CLIENT_ID,
-            reveal(auth.IDP_OAUTH_CLIENT_SECRET),
-            pkce=auth.IDP_REQUIRE_SESSION,
-        )
-
     return IdpSignIn(
         context.basics,
-        ProviderAccess(open_provider, auth.IDP_REQUIRE_SESSION),
+        context.get(Providers),
         context.get(Accounts),
         context.get(Identities),
         context.get(SignInPolicy),

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import TypeVar
 
+from flask import request
+
 from ..accounts.errors import AccountNotFound
 from ..accounts.passwords import passwords_off
 from ..accounts.service import Accounts
@@ -24,9 +26,11 @@ from .errors import (
     InvalidCredentials,
     LoggedOut,
     NotAuthorized,
+    ProviderNotFound,
     ReauthenticationRequired,
 )
-from .idp.service import IdpSignIn
+from .idp.provider import DEFAULT
+from .idp.providers import Providers
 from .sign_in.policy import SignInPolicy
 from .step_up.service import Freshness
 
@@ -295,8 +299,15 @@ def mfa_required() -> None:
 
 @guard(IdpDisabled, bearer=False)
 def idp_required() -> None:
-    """Require sign-in through an identity provider to be enabled, before the request is read."""
-    service(IdpSignIn)
+    """Require the identity provider of the settings `IDP_…`, before the request is read."""
+    if DEFAULT not in service(Providers):
+        raise IdpDisabled
+
+
+@guard(ProviderNotFound, bearer=False)
+def provider_required() -> None:
+    """Require the identity provider of the path, before the request is read."""
+    service(Providers).find((request.view_args or {})["provider"])
 
 
 @guard(

@@ -9,23 +9,31 @@ from ..core.context import current_frontdesk, service
 from ..core.doctor import LOOPBACK, Check, Finding, exposed
 from ..core.process.folders import is_exposed
 from .errors import ProviderUnavailable
-from .idp.service import IdpSignIn
+from .idp.provider import Provider
+from .idp.providers import Providers
 from .settings import AuthSettings
 from .webauthn.relying_party import RelyingParty
 
 
 def check_idp() -> Iterator[Finding]:
-    if not current_frontdesk.provides(IdpSignIn):
-        return
-    url = urlsplit(current_frontdesk.settings.of(AuthSettings).IDP_METADATA_URL)
+    for provider in service(Providers).values():
+        yield from _check_provider(provider)
+
+
+def _check_provider(provider: Provider) -> Iterator[Finding]:
+    setting, named = "IDP_METADATA_URL", "The identity provider"
+    if not provider.is_default:
+        setting, named = f"AUTH__PROVIDERS, {provider.name}", f"{named} {provider.name}"
+    # GitHub has no document.
+    url = urlsplit(provider.metadata_url or provider.issuer)
     if url.scheme != "https" and url.hostname not in LOOPBACK:
         text = (
-            "IDP_METADATA_URL is an http:// URL, so an attacker on the network can impersonate the"
+            f"{setting} is an http:// URL, so an attacker on the network can impersonate the"
             " identity provider. Use an https:// URL."
         )
         yield Finding("idp", "warning", text)
     try:
-        service(IdpSignIn).provider.open().begin(current_frontdesk.settings.core.CLIENT_HOST)
+        service(Providers).client(provider.name).begin(current_frontdesk.settings.core.CLIENT_HOST)
     except ProviderUnavailable as error:
         from .idp.discovery import InvalidProviderResponse  # imports a large library
 
@@ -34,8 +42,8 @@ def check_idp() -> Iterator[Finding]:
         reason = f"{cause}" if is_response else type(cause).__name__
         address = url.netloc.rpartition("@")[2]
         text = (
-            f"The identity provider at {address} cannot be used: {reason}. Check that the provider"
-            " runs, and check IDP_METADATA_URL."
+            f"{named} at {address} cannot be used: {reason}. Check that the provider"
+            f" runs, and check {setting}."
         )
         yield Finding("idp", "fault", text)
 

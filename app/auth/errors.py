@@ -9,6 +9,7 @@ from ..core.errors import (
     BadGateway,
     BadRequest,
     Forbidden,
+    NotFound,
     Problem,
     TooManyRequests,
     Unauthorized,
@@ -296,15 +297,24 @@ class IdpDisabled(Forbidden):
     security_event = ""
 
 
+class ProviderNotFound(NotFound):
+    code = "provider_not_found"
+    detail = "Identity provider not found"
+    title = "No identity provider has this name"
+    cause = "The path names an identity provider that is not in `AUTH__PROVIDERS`."
+    fix = "Use a name from `GET /idp/providers`."
+
+
 class UnknownSignIn(BadRequest):
-    """The sign-in is expired or finished, or was started in another browser or with another URI."""
+    """The sign-in is expired or finished, or was started in another browser, with another URI or
+    at another provider."""
 
     code = "unknown_sign_in"
     detail = "This sign-in was not started in this browser"
     title = "The sign-in is unknown"
     cause = (
         "The sign-in was started in another browser, is too old, is already finished, or was"
-        " started with another `redirect_uri`."
+        " started with another `redirect_uri` or identity provider."
     )
     fix = "Start again with `GET /idp/login`, in the same browser and with cookies."
     security_event = "sign_in"

@@ -27,6 +27,9 @@ CALLBACK = {
     "redirect_uri": "http://localhost:3000/signed-in",
     "auth_data": {},
 }
+PROVIDERS = [{"name": "google", "kind": "google", "title": "Google"}]
+PROVIDER_RETURN = {"code": "SplxlOBeZQQYbYS6WxSbIA", "state": "af0ifjsldkj"}
+PROVIDER_CALLBACK = {**PROVIDER_RETURN, "redirect_uri": "http://localhost:3000/signed-in"}
 LOGIN = {"username": EMAIL, "password": "correct horse"}
 LOGGED_OUT = {"message": "Logged out"}
 RECOVERY = {"email": EMAIL}

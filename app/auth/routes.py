@@ -1,15 +1,12 @@
 from functools import wraps
 from typing import NoReturn
 
-from flask import session
 from flask.blueprints import BlueprintSetupState
-from werkzeug.utils import redirect
-from werkzeug.wrappers import Response
 
 from ..accounts.errors import AccountNotFound, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.passwords import passwords_off
-from ..core.context import EXTENSION, current_frontdesk, service
+from ..core.context import EXTENSION, service
 from ..core.errors import FeatureOff
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject
@@ -23,37 +20,22 @@ from . import examples
 from .blueprint import blueprint as blueprint
 from .blueprint import client_ip_address
 from .caller import caller
-from .decorators import account_required, idp_required, passwords_required, raises_sign_in_problems
+from .decorators import account_required, passwords_required, raises_sign_in_problems
 from .errors import (
     INACTIVE_PROBLEMS,
-    AccountDeleting,
-    AmbiguousEmail,
-    EmailNotVerified,
     InactiveAccount,
     IncorrectCredentials,
     InvalidProof,
-    LinkedToAnother,
-    NoAccountCreated,
-    ProviderUnavailable,
-    SignInRefused,
-    SignUpClosed,
-    SignUpNeeded,
     TooManyAttempts,
-    UnknownSignIn,
 )
-from .idp.pending import PendingSignIns
-from .idp.service import IdpSignIn
-from .idp.session_cookie import ProviderRedirect
+from .idp import routes as idp_routes  # noqa: F401
 from .recovery import Recovery
 from .schemas import (
-    IdpCallback,
-    IdpLogin,
     LoginFormWithFactor,
     MailedToken,
     PasswordRecovery,
     ResetPassword,
     VerifyToken,
-    idp_callback_read,
     login_form,
     login_read,
 )
@@ -177,40 +159,3 @@ def reset_password(json: ResetPassword.Input) -> dict[str, str]:
         json["token"], json.get("email"), json["new_password"], client_ip_address()
     )
     return {"message": "Password updated"}
-
-
-@blueprint.get("/idp/login")
-@anyone
-@idp_required
-@raises(ProviderUnavailable)
-@takes(query=IdpLogin)
-@answers(302, None, description="Redirect to the identity provider")
-def idp_login(query: IdpLogin.Input) -> Response:
-    """Start a sign-in with an identity provider
-
-    Redirects the browser to the provider and sets a session cookie.
-    """
-    provider = service(IdpSignIn).begin(query["redirect_uri"], _begun())
-    return redirect(provider, Response=ProviderRedirect)
-
-
-@blueprint.post("/idp/callback")
-@anyone
-@idp_required
-@raises_sign_in_problems
-@example(json=examples.CALLBACK, answer=examples.SIGNED_IN)
-@raises(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother)
-@raises(AccountDeleting, SignUpClosed, SignUpNeeded, InactiveAccount, NoAccountCreated)
-@raises(ProviderUnavailable)
-@takes(json=idp_callback_read)
-@answers(200, login_read)
-def idp_callback(json: IdpCallback.Input) -> JsonObject:
-    """Finish a sign-in with an identity provider
-
-    Exchanges the provider's authorization code for an access token.
-    """
-    return response_payload(service(IdpSignIn).finish(_begun(), sign_in_options(), **json))
-
-
-def _begun() -> PendingSignIns:
-    return PendingSignIns(session, current_frontdesk.keystore, current_frontdesk.clock)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NotRequired, TypedDict
 
-from flask import has_app_context
+from flask import has_app_context, request
 from marshmallow import (
     Schema,
     ValidationError,
@@ -21,11 +21,14 @@ from ..core.coded_messages import DISABLED, REQUIRED, CodedMessage
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject
 from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
+from .idp.provider import DEFAULT, KINDS, Provider
+from .idp.providers import Providers
 from .idp.redirects import RedirectUris
 from .proofs import SHORTEST_TOKEN, is_code
 from .settings import AuthSettings
 
 TOKEN_TYPE = NamedEnum("TokenType", ("bearer",))
+PROVIDER_KIND = NamedEnum("ProviderKind", tuple(KINDS))
 NOT_ALLOWED = CodedMessage(
     "Not an allowed redirect URI.", "invalid_format", expected="redirect_uri"
 )
@@ -198,9 +201,13 @@ class MailedToken(RequestSchema):
 class RedirectUri(Text):
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         uri = super()._deserialize(value, attr, data, **kwargs)
-        if not service(RedirectUris).allows(uri):
+        if not service(RedirectUris).allows(uri, _provider_of_path()):
             raise ValidationError(NOT_ALLOWED)
         return uri
+
+
+def _provider_of_path() -> Provider:
+    return service(Providers).find((request.view_args or {}).get("provider", DEFAULT))
 
 
 class IdpLogin(RequestSchema):
@@ -209,13 +216,13 @@ class IdpLogin(RequestSchema):
 
     redirect_uri = RedirectUri(
         max=500,
-        description="URL to which the identity provider returns the browser. Default:"
-        " `IDP_REDIRECT_URI`.",
+        description="URL to which the identity provider returns the browser. Default: that of"
+        " the provider, otherwise `IDP_REDIRECT_URI`.",
     )
 
     @pre_load
     def fill_in_redirect_uri(self, data: object, **kwargs: object) -> object:
-        default = service(RedirectUris).default
+        default = _provider_of_path().redirect_uri
         if isinstance(data, Mapping) and default:
             return {"redirect_uri": default, **data}
         return data
@@ -256,6 +263,40 @@ class IdpCallback(IdpLogin):
         return data if checked else {**data, "auth_data": None}
 
 
+class ProviderCallback(IdpCallback):
+    class Input(IdpCallback.Input):
+        iss: str | None
+
+    state = Text(
+        max=512,
+        load_default=None,
+        description="`state` that the identity provider returned with the code. Required, except"
+        " for the provider `default`.",
+    )
+    iss = Text(
+        max=512,
+        load_default=None,
+        description="`iss` that the identity provider returned with the code (RFC 9207).",
+    )
+
+
+class ProviderReturn(RequestSchema):
+    class Input(TypedDict):
+        code: NotRequired[str]
+        state: NotRequired[str]
+        error: NotRequired[str]
+
+    code = Text(max=4096, description="Authorization code.")
+    state = Text(max=512, description="`state` of the sign-in.")
+    error = Text(max=512, description="Error code, if the user canceled the sign-in.")
+
+
+class ProviderRead(Schema):
+    name = response_field(fields.String, "Name of the provider, for the paths below `/idp/`.")
+    kind = response_field(EnumField, "Kind of the provider.", PROVIDER_KIND)
+    title = response_field(fields.String, "Name of the provider for users.")
+
+
 class LoginRead(Schema):
     """The response of a sign-in. Subclass it to add fields."""
 
@@ -290,15 +331,19 @@ def login_read() -> type[Schema]:
 
 
 def idp_callback_read() -> type[Schema]:
-    return _with_payload(current_frontdesk.schemas.get("idp_payload"))
+    return _with_payload(IdpCallback, current_frontdesk.schemas.get("idp_payload"))
+
+
+def provider_callback_read() -> type[Schema]:
+    return _with_payload(ProviderCallback, current_frontdesk.schemas.get("idp_payload"))
 
 
 @cache
-def _with_payload(payload: type[Schema] | None) -> type[Schema]:
+def _with_payload(callback: type[Schema], payload: type[Schema] | None) -> type[Schema]:
     """Return the callback schema with the application's `auth_data`."""
     if payload is None:
-        return IdpCallback
-    return type("IdpCallback", (IdpCallback,), {"auth_data": fields.Nested(payload)})
+        return callback
+    return type(callback.__name__, (callback,), {"auth_data": fields.Nested(payload)})
 
 
 @cache

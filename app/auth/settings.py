@@ -1,8 +1,10 @@
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, SecretStr
+from pydantic import Field, PlainValidator, PositiveInt, SecretStr
 
 from ..core.config.field_types import Limit, UrlPath
+from .idp.provider import Provider
+from .idp.provider_settings import read_providers
 from .mfa.settings import FactorSettings
 
 
@@ -209,3 +211,12 @@ class AuthSettings(FactorSettings):
         description="Require the session cookie of the browser that started the sign-in. If"
         " `false`, the sign-in works without cookies, but without PKCE and nonce.",
     )
+    PROVIDERS: Annotated[dict[str, Provider], PlainValidator(read_providers)] = Field(
+        default={},
+        description="Identity providers by name. Example:"
+        ' `{"google": {"kind": "google", "client_id": "…", "client_secret": "…"}}`.',
+    )
+
+    @property
+    def has_providers(self) -> bool:
+        return self.ENABLE_IDP_OAUTH or bool(self.PROVIDERS)

@@ -2,7 +2,7 @@
 
 from ..core.config.settings import LoadedSettings
 
-_OFF = ("off", "alone", False)
+_OFF: tuple[object, ...] = ("off", "alone", False, {})
 
 
 def find_disabling_setting(settings: LoadedSettings, path: str) -> str | None:

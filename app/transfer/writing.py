@@ -9,8 +9,8 @@ from sqlalchemy import insert, inspect, select, text
 from ..accounts.actions import ACCOUNT_REGISTERED
 from ..accounts.models import OPTIONAL
 from ..accounts.service import Accounts
-from ..auth.idp.identities import DEFAULT
 from ..auth.idp.models import Identity
+from ..auth.idp.provider import DEFAULT
 from ..core.context import report_action
 from ..core.types import AccountKey, JsonObject
 from ..profiles.models import Profile

@@ -13,6 +13,7 @@ from app.administration.schemas import AccountQuery
 from app.administration.search import AccountSearch
 from app.audit.service import write_json_lines
 from app.auth.idp.identities import Identities
+from app.auth.idp.provider import Provider
 from app.broadcasts.outcomes import Outcomes
 from app.broadcasts.saved import Segments
 from app.core.context import service
@@ -258,7 +259,13 @@ class AllActions:
         with self.app.app_context():
             account = service(Accounts).get(zoe.email)
             with transaction(service(Accounts).session):
-                service(Identities).link(account, "https://idp.example", "subject-1", zoe.email)
+                service(Identities).link(
+                    account,
+                    Provider("default", "oidc", "id"),
+                    "https://idp.example",
+                    "subject-1",
+                    zoe.email,
+                )
         self.run("accounts", "set", zoe.email, "--role", "admin", "--phone", "")
         self.run("accounts", "set", zoe.email, "--password-file", "-", typed=NEWER)
         for command in ("unlock", "sign-in-link", "sign-out", "unlink", "delete"):

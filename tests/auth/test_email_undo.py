@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.accounts.service import Accounts
 from app.auth.idp.identities import Identities
+from app.auth.idp.provider import Provider
 from app.core.context import service
 from app.core.db.transaction import transaction
 from app.testing.client import Api
@@ -102,7 +103,9 @@ def test_undo_unlinks_identities_linked_since_the_change(
         accounts = service(Accounts)
         with transaction(accounts.session):
             account = accounts.get(NEW)
-            service(Identities).link(account, "https://idp.example", "attacker", NEW)
+            service(Identities).link(
+                account, Provider("default", "oidc", "id"), "https://idp.example", "attacker", NEW
+            )
     undo(api, mailed(mails, ADA)[0])
     with ada.app.app_context():
         assert service(Identities).owner("https://idp.example", "attacker") is None

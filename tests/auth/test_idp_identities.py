@@ -11,8 +11,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.service import Accounts
+from app.auth.idp.calls import MAX_CALLS
 from app.auth.idp.models import Identity
-from app.auth.idp.oidc import MAX_CALLS
 from app.core.context import current_frontdesk, service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from flask import Flask
 
-from app.auth.idp import oidc
+from app.auth.idp import calls
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person
@@ -68,7 +68,7 @@ def test_slow_provider_times_out(
 ) -> None:
     """The timeout covers the whole step: a server that drips bytes is never slow for a single
     read."""
-    monkeypatch.setattr(oidc, "STEP_SECONDS", 0.5)
+    monkeypatch.setattr(calls, "STEP_SECONDS", 0.5)
     callback = visitor.go("ada")
     if slow == "drip":
         proxy.drip(path)
@@ -174,8 +174,8 @@ def test_concurrent_sign_ins_at_a_hanging_provider_are_limited(
     idp_app: Flask, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only `MAX_CALLS` requests wait for a provider that hangs; others get a 502 at once."""
-    monkeypatch.setattr(oidc, "STEP_SECONDS", 2)
-    monkeypatch.setattr(oidc, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(calls, "STEP_SECONDS", 2)
+    monkeypatch.setattr(calls, "WAIT_SECONDS", 0.1)
     proxy.delay(DISCOVERY, 3)
     query = {"redirect_uri": REDIRECT_URI}
 
@@ -186,7 +186,7 @@ def test_concurrent_sign_ins_at_a_hanging_provider_are_limited(
 
     with ThreadPoolExecutor(16) as threads:
         seconds = sorted(threads.map(begin, range(16)))
-    assert seconds[16 - oidc.MAX_CALLS - 1] < 1.5
+    assert seconds[16 - calls.MAX_CALLS - 1] < 1.5
     proxy.reset()
     # Cut-off requests finish a moment later and free their slots.
     time.sleep(1.5)

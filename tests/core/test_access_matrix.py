@@ -81,7 +81,9 @@ PUBLIC = {
     "GET /docs/<name>",
     "GET /health",
     "GET /health/ready",
+    "GET /idp/<provider>/login",
     "GET /idp/login",
+    "GET /idp/providers",
     "GET /invitation",
     "GET /notifications/element/<version>/inbox.js",
     "GET /notifications/element/preferences",
@@ -100,6 +102,8 @@ PUBLIC = {
     "POST /authenticators/totp",
     "POST /email-verification",
     "POST /email-verification/mail",
+    "POST /idp/<provider>/callback",
+    "POST /idp/<provider>/return",
     "POST /idp/callback",
     "POST /invitation/decline",
     "POST /login",
@@ -137,6 +141,7 @@ FEATURES = {
     "AUTH__ACCOUNT_DELETION": "on",
     "AUTH__ACCOUNT_EXPORTS": "on",
     "AUTH__PERSONAL_TOKENS": "on",
+    "AUTH__PROVIDERS": '{"a": {"kind": "google", "client_id": "a", "client_secret": "a"}}',
 }
 
 

@@ -205,7 +205,7 @@ def test_namespace_can_be_an_object_of_its_class() -> None:
 
 
 OTHER_VARIABLES = {
-    "AUTH__PROVIDER": "ldap",
+    "AUTH__DIRECTORY": "ldap",
     "CORE__FOO": "1",
     "AUTH": "ldap",
     "TASKS": "3",
@@ -234,7 +234,7 @@ class Composed(ComposedSettings):
 
 def test_additional_settings_of_the_application_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTH__LDAP_URL", "ldap://127.0.0.1")
-    monkeypatch.setenv("AUTH__PROVIDER", "ldap")
+    monkeypatch.setenv("AUTH__DIRECTORY", "ldap")
     settings = Composed()
     assert settings.AUTH.LDAP_URL == "ldap://127.0.0.1"
     assert minutes(host_with(settings=settings)) == 30
@@ -243,7 +243,7 @@ def test_additional_settings_of_the_application_are_read(monkeypatch: pytest.Mon
 def test_doctor_lists_variables_that_frontdesk_ignores(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**OTHER_VARIABLES, "AUTH__TOKEN_LIFE": "60"}.items():
         monkeypatch.setenv(name, value)
-    names = "AUTH__PROVIDER, AUTH__TOKEN_LIFE, CORE__FOO"
+    names = "AUTH__DIRECTORY, AUTH__TOKEN_LIFE, CORE__FOO"
     text = (
         f"These names are no settings of Frontdesk, which ignores them: {names}. Check their"
         " spelling."
@@ -319,7 +319,7 @@ def test_misspelled_setting_is_rejected_with_a_suggestion(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("FRONTDESK_AUTH__PROVIDER", "unknown setting"),
+        ("FRONTDESK_AUTH__DIRECTORY", "unknown setting"),
         ("FRONTDESK_ATUH__LOGIN_LIMIT", "did you mean FRONTDESK_AUTH__LOGIN_LIMIT?"),
         ("FRONTDESK_SECRETKEY", "did you mean FRONTDESK_SECRET_KEY?"),
         ("FRONTDESK_MAIL_SERVR", "did you mean FRONTDESK_MAIL_SERVER?"),

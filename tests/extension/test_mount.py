@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -20,6 +22,7 @@ from ..rigs.routes import api_rules
 
 # All routes of the service with every feature, before the blueprints could be mounted in one call.
 ROUTES = Path(__file__).with_name("service_routes.txt").read_text().splitlines()
+PROVIDERS = {"a": {"kind": "google", "client_id": "a", "client_secret": "a"}}
 ON = {
     "SESSIONS": "on",
     "COOKIE_SESSIONS": "on",
@@ -42,12 +45,14 @@ def routes(app: Flask) -> set[str]:
 
 @only_on("sqlite")
 def test_service_keeps_its_routes(make_app: MakeApp) -> None:
-    app = make_app(**{f"AUTH__{name}": value for name, value in ON.items()})
+    on = {**ON, "PROVIDERS": json.dumps(PROVIDERS)}
+    app = make_app(**{f"AUTH__{name}": value for name, value in on.items()})
     assert routes(app) == set(ROUTES)
 
 
-def host(*names: str, prefix: str = "/api", **auth: str) -> Flask:
+def host(*names: str, prefix: str = "/api", **auth: Any) -> Flask:
     app, db = plain_app()
+    app.secret_key = "the session's own secret"
     settings = HostSettings()
     settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, **auth)
     frontdesk = Frontdesk()
@@ -59,7 +64,7 @@ def host(*names: str, prefix: str = "/api", **auth: str) -> Flask:
 def test_application_mounts_what_its_settings_enable() -> None:
     # The sample resource is only for the service, and the keys are outside of the API.
     own = {route for route in ROUTES if "/tasks" not in route and "/.well-known" not in route}
-    assert routes(host(prefix="/api/v1/", **ON)) == own
+    assert routes(host(prefix="/api/v1/", **ON, PROVIDERS=PROVIDERS)) == own
     paths = {each.partition(" ")[2] for each in routes(host())}
     assert not {"/api/sessions", "/api/authenticators", "/api/login/code"} & paths
     assert "/api/admin/accounts/" in paths

@@ -14,6 +14,7 @@ from flask import Flask
 from app.accounts.models import Suspension
 from app.accounts.service import Accounts
 from app.auth.idp.identities import Identities
+from app.auth.idp.provider import Provider
 from app.core.context import service
 from app.core.db.transaction import transaction
 
@@ -35,7 +36,13 @@ def people(app: Flask, person: MakePerson) -> list[Person]:
         accounts = service(Accounts)
         account = accounts.get(ada.email)
         with transaction(accounts.session):
-            service(Identities).link(account, "https://id.example.com", "ada|1", "a@example.com")
+            service(Identities).link(
+                account,
+                Provider("default", "oidc", "id"),
+                "https://id.example.com",
+                "ada|1",
+                "a@example.com",
+            )
         until = Suspension(datetime(2100, 1, 1, tzinfo=UTC), "Sells beans")
         accounts.change(accounts.get(bob.email), status="suspended", suspension=until)
         accounts.session.add(accounts.model(email="sso@example.com"))

@@ -7,7 +7,7 @@ method can send the same code.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
@@ -24,8 +24,8 @@ BASIC, POST, NONE = "client_secret_basic", "client_secret_post", "none"
 UNENCODED = f"{BASIC} without encoding"
 
 CLIENT_ERRORS = ("invalid_client", "unauthorized_client")
-# Glewlwyd returns `invalid_code` for a code that was used before.
-CODE_ERRORS = ("invalid_grant", "invalid_code")
+# Glewlwyd returns `invalid_code` for a code that was used before, GitHub `bad_verification_code`.
+CODE_ERRORS = ("invalid_grant", "invalid_code", "bad_verification_code")
 
 
 class AuthMethod(NamedTuple):
@@ -40,7 +40,7 @@ class ClientRefused(Exception):
 class TokenEndpoint:
     """Authenticates the client; the method that was accepted is tried first from then on."""
 
-    def __init__(self, client_id: str, client_secret: str) -> None:
+    def __init__(self, client_id: str, client_secret: Callable[[], str]) -> None:
         self._client_id = client_id
         self._client_secret = client_secret
         self._accepted: str | None = None
@@ -48,7 +48,8 @@ class TokenEndpoint:
     def redeem(self, client: object, methods: Sequence[str], **request: object) -> JsonObject:
         """Return the tokens for a code; the discovery document lists the `methods`."""
         refused = []
-        candidates = self._methods(methods if self._client_secret else [NONE])
+        secret = self._client_secret()
+        candidates = self._methods(secret, methods if secret else [NONE])
         for method in sorted(candidates, key=lambda each: each.name != self._accepted):
             try:
                 return self._redeem_with(method, client, request)
@@ -71,14 +72,14 @@ class TokenEndpoint:
         self._accepted = method.name
         return dict(token)
 
-    def _methods(self, names: Sequence[str]) -> Iterator[AuthMethod]:
+    def _methods(self, secret: str, names: Sequence[str]) -> Iterator[AuthMethod]:
         for name in names:
             if name != BASIC:
-                credentials = OAuth2ClientAuth(self._client_id, self._client_secret, name)
+                credentials = OAuth2ClientAuth(self._client_id, secret, name)
                 yield AuthMethod(name, credentials)
                 continue
-            plain = self._client_id, self._client_secret
-            encoded = quote_plus(self._client_id), quote_plus(self._client_secret)
+            plain = self._client_id, secret
+            encoded = quote_plus(self._client_id), quote_plus(secret)
             yield AuthMethod(BASIC, HTTPBasicAuth(*encoded))
             if encoded != plain:
                 yield AuthMethod(UNENCODED, _basic(*plain))

@@ -6,7 +6,7 @@ whether to verify certificates) from the same dictionary.
 
 import time
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import requests
 from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
@@ -15,6 +15,7 @@ from ...core.types import JsonObject
 from ...core.web.fields import is_storable
 from .client_auth import BASIC, POST, detect_refusals
 from .models import LONGEST_ISSUER
+from .provider import TENANT, Provider
 
 # For each connection attempt, and for each read.
 TIMEOUTS = (2.0, 10.0)
@@ -24,18 +25,10 @@ SCOPES = ["openid", "email", "profile"]
 # Signatures with a key of the provider. The document may list `none`, which Authlib would accept.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
 ALGORITHMS += ["ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
-# Microsoft's documents for several tenants have it in the issuer.
-TENANT = "{tenantid}"
 
 
 class InvalidProviderResponse(Exception):
     """The provider's response is invalid; the text says why, and quotes at most the issuer."""
-
-
-class ProviderAddress(NamedTuple):
-    metadata_url: str
-    # The configured issuer, or an empty string.
-    issuer: str
 
 
 @dataclass
@@ -51,10 +44,8 @@ class ProviderClient:
         return time.monotonic() < self.until
 
 
-def discover(
-    address: ProviderAddress, client_id: str, client_secret: str, *, pkce: bool
-) -> ProviderClient:
-    response = requests.get(address.metadata_url, timeout=TIMEOUTS, allow_redirects=False)
+def discover(provider: Provider, client_secret: str) -> ProviderClient:
+    response = requests.get(provider.metadata_url, timeout=TIMEOUTS, allow_redirects=False)
     if response.status_code != 200:
         raise InvalidProviderResponse(
             f"the discovery document has the status {response.status_code}"
@@ -65,13 +56,16 @@ def discover(
     client = FlaskOAuth2App(
         FlaskIntegration("idp"),
         "idp",
-        client_id=client_id,
+        client_id=provider.client_id,
         client_secret=client_secret,
         authorize_url=_url(metadata, "authorization_endpoint"),
         access_token_url=_url(metadata, "token_endpoint"),
-        client_kwargs=_session_options(metadata, pkce),
+        client_kwargs=session_options(
+            " ".join(_supported(SCOPES, metadata, "scopes_supported", default=SCOPES)),
+            pkce=provider.needs_session,
+        ),
         compliance_fix=detect_refusals,
-        issuer=_issuer(metadata, address),
+        issuer=_issuer(metadata, provider),
         jwks_uri=_url(metadata, "jwks_uri"),
         userinfo_endpoint=_url(metadata, "userinfo_endpoint", optional=True),
         id_token_signing_alg_values_supported=_supported(
@@ -84,9 +78,9 @@ def discover(
     return ProviderClient(client, methods, until=time.monotonic() + KEEP_SECONDS)
 
 
-def _session_options(metadata: object, pkce: bool) -> JsonObject:
+def session_options(scope: str, *, pkce: bool) -> JsonObject:
     options = {
-        "scope": " ".join(_supported(SCOPES, metadata, "scopes_supported", default=SCOPES)),
+        "scope": scope,
         "default_timeout": TIMEOUTS,
         "max_redirects": 0,
         # Authlib would not use an access token that expires within a minute.
@@ -102,20 +96,22 @@ def _text(metadata: Any, name: str) -> str:
     return value
 
 
-def _issuer(metadata: object, address: ProviderAddress) -> str:
+def _issuer(metadata: object, provider: Provider) -> str:
     """Return the issuer of ID tokens, which is stored with each linked identity. Another provider's
     document is rejected."""
     value = _text(metadata, "issuer")
     if len(value) > LONGEST_ISSUER or not is_storable(value):
         raise InvalidProviderResponse("the issuer in the discovery document cannot be stored")
-    default = "" if TENANT in value else address.metadata_url.partition("/.well-known/")[0]
-    expected = (address.issuer or default).removesuffix("/")
+    # A tenant in the URL of the document is not always the one in tokens.
+    default = "" if TENANT in value else provider.issuer
+    expected = (provider.configured_issuer or default).removesuffix("/")
     start, tenant, end = value.removesuffix("/").partition(TENANT)
     is_tenant = tenant and expected.startswith(start) and expected.endswith(end)
     if not is_tenant and expected != value.removesuffix("/"):
         raise InvalidProviderResponse(
             f"the issuer in the discovery document is {value!r}, and not {expected!r}."
-            " If it is the issuer of your provider, set IDP_ISSUER to it"
+            " If it is the issuer of your provider, set"
+            f" {'IDP_ISSUER' if provider.is_default else 'its member issuer'} to it"
         )
     return f"{expected}/" if value.endswith("/") else expected
 

@@ -21,8 +21,9 @@ from joserfc.jwk import KeySet
 from ...core.types import JsonObject
 from ...core.web.fields import is_storable
 from ..errors import SignInRefused
-from .discovery import TENANT, InvalidProviderResponse
+from .discovery import InvalidProviderResponse
 from .models import LONGEST_SUBJECT
+from .provider import TENANT, Provider
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +47,8 @@ class UnknownSignature(Exception):
 class _IdToken(CodeIDToken):  # type: ignore[misc]
     def validate(self, now: int | None = None, leeway: int = 0) -> None:
         issuer = self.options["iss"]
+        if self.get("iss") == issuer["alias"]:
+            self["iss"] = issuer["value"]
         issuer["value"] = issuer["value"].replace(TENANT, str(self.get("tid")))
         try:
             super().validate(now, leeway)
@@ -57,7 +60,7 @@ class _IdToken(CodeIDToken):  # type: ignore[misc]
             raise
 
 
-def verify(client: object, token: JsonObject, nonce: str | None) -> JsonObject:
+def verify(client: object, provider: Provider, token: JsonObject, nonce: str | None) -> JsonObject:
     """Return the claims of the ID token in the response of the token endpoint.
 
     Raises `UnknownSignature` if newer metadata of the provider may verify the token.
@@ -68,12 +71,12 @@ def verify(client: object, token: JsonObject, nonce: str | None) -> JsonObject:
     _fetch_keys(client)
     try:
         try:
-            return _parse(client, token, nonce)
+            return _parse(client, provider, token, nonce)
         except BadSignatureError:
             # Authlib fetches new keys if a key's id is unknown; some providers reuse the id.
             _fetch_keys(client, again=True)
-            return _parse(client, token, nonce)
-    except (requests.RequestException, InvalidProviderResponse):
+            return _parse(client, provider, token, nonce)
+    except (requests.RequestException, InvalidProviderResponse, SignInRefused):
         raise
     except ClaimError as error:
         raise SignInRefused from error
@@ -86,17 +89,22 @@ def verify(client: object, token: JsonObject, nonce: str | None) -> JsonObject:
         raise SignInRefused from error
 
 
-def _parse(client: Any, token: JsonObject, nonce: str | None) -> JsonObject:
+def _parse(client: Any, provider: Provider, token: JsonObject, nonce: str | None) -> JsonObject:
+    issuer = {"value": client.server_metadata["issuer"], "alias": provider.alias or None}
     expected = {
-        "iss": {"essential": True, "value": client.server_metadata["issuer"]},
+        "iss": {"essential": True, **issuer},
         "aud": {"essential": True, "value": client.client_id},
         "sub": {"essential": True},
     }
-    return dict(
+    claims = dict(
         client.parse_id_token(
             token, nonce, claims_options=expected, claims_cls=_IdToken, leeway=CLOCK_SKEW_SECONDS
         )
     )
+    if provider.tenants and not provider.is_issuer(claims["iss"]):
+        log.warning("An ID token was rejected: tid is %.300r, not a listed tenant", claims["tid"])
+        raise SignInRefused
+    return claims
 
 
 def _log(error: ClaimError, claims: _IdToken) -> None:

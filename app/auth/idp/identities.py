@@ -14,9 +14,7 @@ from ...core.types import AccountKey
 from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
 from ..errors import LinkedToAnother
 from .models import Identity
-
-# The only provider of the settings.
-DEFAULT = "default"
+from .provider import Provider
 
 
 @dataclass(eq=False)
@@ -48,27 +46,26 @@ class Identities:
             raise NotFound
         return identity
 
-    def link(self, account: AccountLike, issuer: str, subject: str, email: str) -> bool:
+    def link(
+        self, account: AccountLike, provider: Provider, issuer: str, subject: str, email: str
+    ) -> bool:
         """Link an account; return False if it was linked before. Raise LinkedToAnother.
 
         The account is locked: of two users with one address at once, the second finds the link.
         """
         lock_loaded(self.session, account)
-        linked = self.session.scalars(
-            select(Identity.subject).where(
-                Identity.account_id == account.id, Identity.issuer == issuer
-            )
-        ).all()
-        if subject in linked:
+        linked = [(each.issuer, each.subject) for each in self.list(account.id)]
+        if (issuer, subject) in linked:
             return False
-        if linked:
+        # A provider with several tenants has several issuers.
+        if any(known == issuer or provider.is_issuer(known) for known, _ in linked):
             raise LinkedToAnother(note={"account_id": account.id})
         now = self.clock.now()
         link = insert_new(
             self.session,
             Identity,
             account_id=account.id,
-            provider=DEFAULT,
+            provider=provider.name,
             issuer=issuer,
             subject=subject,
             email=email,

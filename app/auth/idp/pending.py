@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 from ...core.clock import Clock
 from ...core.keystore import Keystore
 from ...core.types import JsonObject
+from .provider import DEFAULT
 
 KEY = "frontdesk_idp"
 MAX_PENDING = 3
 VALID_SECONDS = 600
+# A sign-in that does not link an identity to a signed-in account.
+SIGN_IN = "sign-in"
 
 
 class PendingSignIn(NamedTuple):
@@ -23,6 +26,8 @@ class PendingSignIn(NamedTuple):
     redirect_uri: str
     nonce: str
     code_verifier: str
+    provider: str = DEFAULT
+    purpose: str = SIGN_IN
 
 
 class PendingSignIns:
@@ -38,20 +43,25 @@ class PendingSignIns:
     def __bool__(self) -> bool:
         return bool(self._valid())
 
-    def take(self, redirect_uri: str, state: str | None) -> PendingSignIn | None:
-        """Use up the newest sign-in with this redirect URI, and this state if given.
+    def take(
+        self, redirect_uri: str, state: str | None, provider: str, purpose: str = SIGN_IN
+    ) -> PendingSignIn | None:
+        """Use up the newest sign-in with these values, and this state if given.
 
         Return None without such a sign-in, or if another request has used it up.
         """
         valid = self._valid()
         for entry in reversed(valid):
-            if entry["redirect_uri"] == redirect_uri and state in (None, entry["state"]):
+            found = PendingSignIn(
+                **{name: entry[name] for name in PendingSignIn._fields if name in entry}
+            )
+            wanted = redirect_uri, provider, purpose
+            begun = found.redirect_uri, found.provider, found.purpose
+            if begun == wanted and state in (None, found.state):
                 self._store([other for other in valid if other is not entry])
-                if not self._keystore.add(f"idp-state:{entry['state']}", "used", VALID_SECONDS):
+                if not self._keystore.add(f"idp-state:{found.state}", "used", VALID_SECONDS):
                     return None
-                return PendingSignIn(
-                    **{name: entry[name] for name in PendingSignIn.__annotations__}
-                )
+                return found
         return None
 
     def _valid(self) -> list[JsonObject]:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
+from .provider import Provider
+
 # The characters of a URI without a fragment, which OAuth forbids here. Python's parser silently
 # removes other characters, and would check another URI than the browser opens.
 _ALLOWED = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]+", re.ASCII)
@@ -23,8 +25,11 @@ class RedirectUris:
         """Allow one more redirect URI: a page of the console."""
         self._exact |= {uri}
 
-    def allows(self, uri: str) -> bool:
-        if uri in self._exact:
+    def allows(self, uri: str, provider: Provider | None = None) -> bool:
+        if provider is not None and provider.posts_form:
+            # The form is sent to this server, which does not know the sign-in that it belongs to.
+            return uri == provider.redirect_uri
+        if uri in self._exact or (provider is not None and uri == provider.redirect_uri):
             return True
         return bool(_ALLOWED.fullmatch(uri)) and _origin(uri) in self._origins
 

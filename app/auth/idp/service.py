@@ -1,6 +1,6 @@
-"""Sign-in through an identity provider (OpenID Connect).
+"""Sign-in through an identity provider.
 
-`begin` redirects the browser to the provider, with secrets that stay in the browser's session. The
+`begin` redirects the browser to a provider, with secrets that stay in the browser's session. The
 provider redirects it to the client with a code, which the client sends to `finish`: the provider
 exchanges the code for the user's claims, and the sign-in continues like any other. Issuer and
 subject identify known users; the email address links an account at the first sign-in only.
@@ -9,7 +9,7 @@ subject identify known users; the email address links an account at the first si
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy.exc import IntegrityError
 
@@ -27,6 +27,7 @@ from ..errors import (
     EmailNotVerified,
     InactiveAccount,
     NoAccountCreated,
+    SignInRefused,
     SignUpClosed,
     SignUpNeeded,
     UnknownSignIn,
@@ -39,6 +40,8 @@ from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .identities import Identities
 from .pending import PendingSignIn, PendingSignIns
+from .provider import Provider
+from .providers import Providers
 
 log = logging.getLogger(__name__)
 
@@ -62,19 +65,15 @@ class IdpUserInfo(NamedTuple):
     issuer: str
 
 
-class Provider(Protocol):
-    def begin(self, redirect_uri: str) -> tuple[str, PendingSignIn]:
-        """Return the URL for the browser, and what to remember until the callback."""
+class Callback(NamedTuple):
+    """What the client sends after the provider has redirected the browser."""
 
-    def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> Values:
-        """Return the verified claims of the user for whom the provider issued `code`."""
-
-
-class ProviderAccess(NamedTuple):
-    # Creates the provider at its first use: it imports large libraries.
-    open: Callable[[], Provider]
-    # Off allows sign-ins without cookies.
-    needs_session: bool
+    code: str
+    redirect_uri: str
+    state: str | None
+    auth_data: object
+    # The issuer of the response (RFC 9207), if the provider sends it.
+    iss: str | None = None
 
 
 def notify_linked(mails: Mails, owner_mail: OwnerMail, email_to: str, issuer: str) -> None:
@@ -83,7 +82,7 @@ def notify_linked(mails: Mails, owner_mail: OwnerMail, email_to: str, issuer: st
 
 @dataclass(eq=False)
 class IdpSignIn(BasicService):
-    provider: ProviderAccess
+    providers: Providers
     accounts: Accounts
     identities: Identities
     policy: SignInPolicy
@@ -91,45 +90,43 @@ class IdpSignIn(BasicService):
     notify_linked: Callable[[str, str], object]
     sign_up_policy: SignUpPolicy
 
-    def begin(self, redirect_uri: str, pending_sign_ins: PendingSignIns) -> str:
-        """Return the provider's page for the browser."""
-        url, pending = self.provider.open().begin(redirect_uri)
-        pending_sign_ins.add(pending)
+    def begin(
+        self, name: str, redirect_uri: str, return_uri: str, pending_sign_ins: PendingSignIns
+    ) -> str:
+        """Return the provider's page for the browser.
+
+        A provider that returns by a form sends it to `return_uri`, which redirects to the client.
+        """
+        provider = self.providers.find(name)
+        sent_uri = return_uri if provider.posts_form else redirect_uri
+        url, pending = self.providers.client(name).begin(sent_uri)
+        pending_sign_ins.add(pending._replace(redirect_uri=redirect_uri, provider=name))
         return url
 
     @sign_in_by(PROVIDER)
     def finish(
         self,
+        name: str,
+        callback: Callback,
+        return_uri: str,
         pending_sign_ins: PendingSignIns,
         options: SignInOptions,
-        *,
-        code: str,
-        redirect_uri: str,
-        state: str | None,
-        auth_data: object,
     ) -> SignInResult | Challenge:
-        """Sign in the user for whom the provider issued `code`."""
-        pending = self._take(pending_sign_ins, redirect_uri, state)
-        claims = self.provider.open().claims(code, redirect_uri, pending)
+        """Sign in the user for whom the provider issued the callback's code."""
+        provider = self.providers.find(name)
+        pending = _take(provider, callback, pending_sign_ins)
+        sent_uri = return_uri if provider.posts_form else callback.redirect_uri
+        claims = self.providers.client(name).claims(callback.code, sent_uri, pending)
         issuer, subject = claims["iss"], claims["sub"]
         outcome = self._admit(issuer, subject, options)
         if outcome is None:
-            self._link_or_create(IdpUserInfo(_email(claims), auth_data, subject, claims, issuer))
+            email = _email(provider, claims)
+            user = IdpUserInfo(email, callback.auth_data, subject, claims, issuer)
+            self._link_or_create(provider, user)
             outcome = self._admit(issuer, subject, options)
         if outcome is None:
             raise NoAccountCreated
         return outcome
-
-    def _take(
-        self, pending_sign_ins: PendingSignIns, redirect_uri: str, state: str | None
-    ) -> PendingSignIn | None:
-        """Return the sign-in that this browser began: a code of another browser may be an
-        attacker's."""
-        has_pending = bool(pending_sign_ins)
-        pending = pending_sign_ins.take(redirect_uri, state)
-        if pending is None and (self.provider.needs_session or has_pending):
-            raise UnknownSignIn
-        return pending
 
     def _admit(
         self, issuer: str, subject: str, options: SignInOptions
@@ -142,22 +139,22 @@ class IdpSignIn(BasicService):
             self.identities.record_use(issuer, subject)
             return outcome
 
-    def _link_or_create(self, user: IdpUserInfo) -> None:
+    def _link_or_create(self, provider: Provider, user: IdpUserInfo) -> None:
         """Link the user to the account with the email address, or to a new account."""
-        if self._link(user):
+        if self._link(provider, user):
             return
         if not self.sign_up_policy.allows(user.email, BY_PROVIDER):
             raise SignUpClosed
         try:
-            self._create(user)
+            self._create(provider, user)
         except MissingValue as problem:
             raise SignUpNeeded(problem) from problem
         except (Conflict, IntegrityError):
             # A concurrent callback of the same user has created the account.
-            if not self._link(user):
+            if not self._link(provider, user):
                 raise
 
-    def _link(self, user: IdpUserInfo) -> bool:
+    def _link(self, provider: Provider, user: IdpUserInfo) -> bool:
         with transaction(self.session) as session:
             account = self.accounts.find(user.email)
             if account is None:
@@ -166,12 +163,12 @@ class IdpSignIn(BasicService):
                 self.accounts.reclaim(account)
             if not self.accounts.is_active(account):
                 raise InactiveAccount(note={"account_id": account.id})
-            if self.identities.link(account, user.issuer, user.subject, user.email):
+            if self.identities.link(account, provider, user.issuer, user.subject, user.email):
                 email_to = account.email
                 after_commit(session, lambda: self.notify_linked(email_to, user.issuer))
             return True
 
-    def _create(self, user: IdpUserInfo) -> None:
+    def _create(self, provider: Provider, user: IdpUserInfo) -> None:
         """Create an account in a separate transaction: it must stay if it awaits approval."""
         with transaction(self.session) as session:
             listeners = report_action(session, IDENTITY_REQUESTED, user)
@@ -185,18 +182,38 @@ class IdpSignIn(BasicService):
                     ACCOUNT_CREATE.name,
                 )
                 raise NoAccountCreated
-            self.identities.link(account, user.issuer, user.subject, user.email)
+            self.identities.link(account, provider, user.issuer, user.subject, user.email)
 
 
-def _email(claims: Values) -> str:
-    """Return the verified email address of a new user; raise EmailNotVerified."""
-    email, is_verified = claims.get("email"), claims.get("email_verified")
-    if is_verified is not True or not isinstance(email, str):
+def _take(
+    provider: Provider, callback: Callback, pending_sign_ins: PendingSignIns
+) -> PendingSignIn | None:
+    """Return the sign-in that this browser began at this provider: a code of another browser may be
+    an attacker's, and so may a code of another provider."""
+    if callback.state is None and not provider.is_default:
+        raise UnknownSignIn
+    has_pending = bool(pending_sign_ins)
+    pending = pending_sign_ins.take(callback.redirect_uri, callback.state, provider.name)
+    if pending is None and (provider.needs_session or has_pending):
+        raise UnknownSignIn
+    if callback.iss is not None and not provider.is_issuer(callback.iss):
         log.warning(
-            "A new user of the identity provider was rejected: email is %s, email_verified is"
-            " %.40r, expected True",
+            "A response was rejected: iss is %.300r, expected %r", callback.iss, provider.issuer
+        )
+        raise SignInRefused
+    return pending
+
+
+def _email(provider: Provider, claims: Values) -> str:
+    """Return the verified email address of a new user; raise EmailNotVerified."""
+    email = claims.get("email")
+    if not provider.is_email_verified(claims) or not isinstance(email, str):
+        log.warning(
+            "A new user of the identity provider was rejected: email is %s, %s is %.40r,"
+            " expected True",
             "present" if "email" in claims else "missing",
-            is_verified,
+            provider.verified_claim,
+            claims.get(provider.verified_claim),
         )
         raise EmailNotVerified
     if folds_to_ascii(email):

@@ -32,8 +32,8 @@ def prepare_session(state: BlueprintSetupState) -> None:
     is_signed_cookie = isinstance(app.session_interface, SecureCookieSessionInterface)
     if is_signed_cookie and not app.secret_key:
         raise SetupError(
-            f"The blueprint '{state.blueprint.name}' cannot be mounted: AUTH.ENABLE_IDP_OAUTH keeps"
-            " a sign-in's state in the session, which needs app.config['SECRET_KEY']."
+            f"The blueprint '{state.blueprint.name}' cannot be mounted: sign-in through an identity"
+            " provider keeps its state in the session, which needs app.config['SECRET_KEY']."
         )
     if not (app.config["SESSION_COOKIE_SECURE"] or app.debug):
         log.warning("SESSION_COOKIE_SECURE is off: browsers also send the cookie without TLS.")

@@ -8,11 +8,12 @@ from urllib.parse import urlsplit
 
 from flask import Response, request, session
 
-from ...auth import routes as auth_api
 from ...auth.cross_site import own_origin
 from ...auth.decorators import idp_required
+from ...auth.idp import routes as idp_api
+from ...auth.idp.provider import DEFAULT
+from ...auth.idp.providers import Providers
 from ...auth.idp.redirects import RedirectUris
-from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, find_context, service
 from ...core.errors import Unavailable
 from ...core.web.operation import anyone, hidden
@@ -25,19 +26,12 @@ from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 log = logging.getLogger(__name__)
 
 _NEXT = "frontdesk_console_next"
-_NAMES = {
-    "accounts.google.com": "Google",
-    "login.microsoftonline.com": "Microsoft",
-    "appleid.apple.com": "Apple",
-    "gitlab.com": "GitLab",
-}
 
 
 def provider_name() -> str:
-    """Return the name of the provider, otherwise its host name."""
-    url = current_frontdesk.settings.of(AuthSettings).IDP_METADATA_URL
-    host = urlsplit(url).hostname or ""
-    return _NAMES.get(host, host)
+    """Return the name of the provider for users, or an empty string without one."""
+    provider = service(Providers).get(DEFAULT)
+    return provider.title if provider else ""
 
 
 @anyone
@@ -45,7 +39,7 @@ def provider_name() -> str:
 @hidden
 def provider_sign_in() -> Response:
     """Redirect to the provider. A link opens this page: the policy forbids forms to other sites."""
-    response: Response = get_from_api(auth_api.idp_login, query={"redirect_uri": _redirect_uri()})
+    response: Response = get_from_api(idp_api.idp_login, query={"redirect_uri": _redirect_uri()})
     if wanted := next_path(""):
         session[_NEXT] = wanted
     else:
@@ -67,7 +61,7 @@ def provider_callback() -> Response:
     return render_page("visitor/provider_callback.html", provider=provider_name(), carried=carried)
 
 
-@console_form(auth_api.idp_callback, page=provider_callback)
+@console_form(idp_api.idp_callback, page=provider_callback)
 def finish_provider_sign_in(call_api: ApiCall) -> Response:
     prepare_sign_in()
     answer = {name: request.form.get(name, "") for name in ("code", "state")}

@@ -95,7 +95,7 @@ def namespace_class(field: FieldInfo) -> type[BaseModel] | None:
 def is_foreign(name: str, value: str | None, namespaces: Mapping[str, type[BaseModel]]) -> bool:
     """Return whether a variable that begins with a namespace belongs to the application.
 
-    An application may have its own `AUTH__PROVIDER`. A name that is similar to a setting is a
+    An application may have its own `AUTH__DIRECTORY`. A name that is similar to a setting is a
     misspelled setting, and one of an earlier version is a removed setting.
     """
     namespace, nested, field = name.partition("__")

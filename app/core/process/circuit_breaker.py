@@ -19,18 +19,24 @@ GRACE_SECONDS = 0.25
 PAUSE_SECONDS = 0.25
 CHECK_SECONDS = 2.0
 # How much longer than one check the breaker stays open unless the checking worker extends it, which
-# may have died. Longer than the pause after a check.
+# may have died.
 MARGIN_SECONDS = 1.0
 
 
 class CircuitBreaker:
     def __init__(
-        self, name: str, reach: Callable[[], object], *, check_seconds: float = CHECK_SECONDS
+        self,
+        name: str,
+        reach: Callable[[], object],
+        *,
+        check_seconds: float = CHECK_SECONDS,
+        pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
         """`reach` pings the server, or raises within `check_seconds`."""
         self.name = name
         self._reach = reach
-        self._open_seconds = check_seconds + MARGIN_SECONDS
+        self._pause_seconds = pause_seconds
+        self._open_seconds = check_seconds + pause_seconds + MARGIN_SECONDS
         # Until when calls are rejected, in memory and on a clock that forked processes share. Read
         # without a lock: a call that reads an old value waits for its timeout.
         self._until = memoryview(mmap.mmap(-1, 8)).cast("d")
@@ -89,7 +95,7 @@ class CircuitBreaker:
                 # Another worker may have reached the server and closed the breaker.
                 if self._until[0]:
                     self._extend()
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(self._pause_seconds)
         with self._lock:
             self._check = None
             was_open = self.is_open

@@ -1,0 +1,148 @@
+"""What the settings say about an identity provider, and the kinds of providers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from ...core.types import Values
+
+# The provider of the settings `IDP_…`.
+DEFAULT = "default"
+OIDC, GOOGLE, MICROSOFT, GITHUB, APPLE = "oidc", "google", "microsoft", "github", "apple"
+
+# The place of the tenant in the issuer of Microsoft's documents for several tenants.
+TENANT = "{tenantid}"
+
+_WELL_KNOWN = "/.well-known/openid-configuration"
+SECRET = "client_secret"
+_PUBLIC = SecretStr("")
+
+
+class Kind(NamedTuple):
+    title: str
+    # The members that this kind needs besides `client_id`, and those that it can have.
+    required: tuple[str, ...] = (SECRET,)
+    optional: tuple[str, ...] = ()
+    issuer: str = ""
+    # Google's tokens may have its issuer without `https://`.
+    alias: str = ""
+    metadata_url: str = ""
+
+
+KINDS = {
+    OIDC: Kind("", ("metadata_url",), (SECRET, "issuer")),
+    GOOGLE: Kind(
+        "Google",
+        issuer="https://accounts.google.com",
+        alias="accounts.google.com",
+        metadata_url=f"https://accounts.google.com{_WELL_KNOWN}",
+    ),
+    MICROSOFT: Kind(
+        "Microsoft",
+        ("tenant", SECRET),
+        ("verified_tenants",),
+        issuer=f"https://login.microsoftonline.com/{TENANT}/v2.0",
+        metadata_url=f"https://login.microsoftonline.com/{TENANT}/v2.0{_WELL_KNOWN}",
+    ),
+    # OAuth 2.0 without OpenID Connect: it has no document, and no issuer of its own.
+    GITHUB: Kind("GitHub", issuer="https://github.com"),
+    APPLE: Kind(
+        "Apple",
+        ("team_id", "key_id", "private_key_file"),
+        issuer="https://appleid.apple.com",
+        metadata_url=f"https://appleid.apple.com{_WELL_KNOWN}",
+    ),
+}
+# The titles of providers by the hosts of their documents.
+_TITLES = {"gitlab.com": "GitLab"} | {
+    kind.metadata_url.split("/")[2]: kind.title for kind in KINDS.values() if kind.metadata_url
+}
+
+
+@dataclass(frozen=True)
+class Provider:
+    """What the settings say about one identity provider."""
+
+    name: str
+    kind: str
+    client_id: str
+    title: str = ""
+    # The client secret, or the private key that signs it.
+    secret: SecretStr = _PUBLIC
+    redirect_uri: str = ""
+    metadata_url: str = ""
+    # The issuer that the document must name; empty: that of `metadata_url`.
+    configured_issuer: str = ""
+    # The tenants whose users can sign in; empty: every tenant of the issuer.
+    tenants: tuple[str, ...] = ()
+    # The tenants whose administrators are trusted with email addresses.
+    verified_tenants: tuple[str, ...] = ()
+    team_id: str = ""
+    key_id: str = ""
+    # Off allows sign-ins without cookies, without PKCE and nonce.
+    needs_session: bool = True
+
+    def __str__(self) -> str:
+        """Return what the list of settings shows."""
+        return self.kind
+
+    @property
+    def is_default(self) -> bool:
+        return self.name == DEFAULT
+
+    @property
+    def posts_form(self) -> bool:
+        """Whether the provider returns the browser by a form of another site, which brings no
+        session cookie."""
+        return self.kind == APPLE
+
+    @property
+    def alias(self) -> str:
+        return KINDS[self.kind].alias
+
+    @property
+    def issuer(self) -> str:
+        return self.configured_issuer or self.metadata_url.partition("/.well-known/")[0]
+
+    def issuers(self) -> list[str]:
+        return [self.issuer.replace(TENANT, tenant) for tenant in self.tenants] or [self.issuer]
+
+    def is_issuer(self, text: str) -> bool:
+        """Return whether tokens with this issuer come from the provider."""
+        found = self.issuer if text and text == self.alias else text
+        start, tenant, end = self.issuer.partition(TENANT)
+        if tenant and not self.tenants:
+            middle = found.removeprefix(start).removesuffix(end)
+            return found == f"{start}{middle}{end}" and "/" not in middle
+        return found.removesuffix("/") in [each.removesuffix("/") for each in self.issuers()]
+
+    def overlaps(self, other: Provider) -> bool:
+        """Return whether both providers may have the same users."""
+        return any(map(self.is_issuer, other.issuers())) or any(
+            map(other.is_issuer, self.issuers())
+        )
+
+    @property
+    def verified_claim(self) -> str:
+        """The claim that says whether the address is verified. Microsoft sends no `email_verified`,
+        and a tenant's administrator can set any address."""
+        return "xms_edov" if self.kind == MICROSOFT else "email_verified"
+
+    def is_email_verified(self, claims: Values) -> bool:
+        """Return whether the provider has verified the address, by the rule of its kind."""
+        verified = claims.get(self.verified_claim)
+        if self.kind == MICROSOFT:
+            # A Boolean in the documentation, and also a text in tokens.
+            is_owned = str(verified).lower() in ("true", "1")
+            return is_owned or claims.get("tid") in self.verified_tenants
+        return verified is True or (self.kind == APPLE and verified == "true")
+
+
+def title_of(metadata_url: str) -> str:
+    """Return the name of the provider with this document, otherwise its host name."""
+    host = urlsplit(metadata_url).hostname or ""
+    return _TITLES.get(host, host)

@@ -1,0 +1,121 @@
+"""Reads the setting `AUTH.PROVIDERS`. Errors name the provider and the member, and no value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from ...core.types import JsonObject
+from .provider import DEFAULT, KINDS, SECRET, TENANT, Kind, Provider
+
+_NAME = re.compile("[a-z][a-z0-9-]{0,30}", re.ASCII)
+# Paths below `/idp/`, and the provider of the settings `IDP_…`.
+_RESERVED = ("login", "callback", "providers", DEFAULT)
+_COMMON = ("kind", "client_id", "title", "redirect_uri")
+_KEY_FILE = "private_key_file"
+_MAY_BE_LISTS = ("tenant", "verified_tenants")
+_TENANT_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_EVERY_TENANT = ("organizations", "common")
+
+
+def read_providers(given: object) -> dict[str, Provider]:
+    """Return the providers of a setting, a mapping by name. Raises ValueError."""
+    if not isinstance(given, Mapping):
+        raise ValueError("must be a mapping of identity providers by name")
+    return {str(name): _read_provider(str(name), members) for name, members in given.items()}
+
+
+def _read_provider(name: str, members: object) -> Provider:
+    if isinstance(members, Provider):
+        return members
+    try:
+        if not _NAME.fullmatch(name) or name in _RESERVED:
+            raise ValueError(
+                "needs another name: at most 31 small letters, digits and hyphens, and not"
+                f" {', '.join(_RESERVED)}"
+            )
+        if not isinstance(members, Mapping):
+            raise ValueError("must be a mapping")
+        return _make_provider(name, dict(members))
+    except ValueError as error:
+        raise ValueError(f"the identity provider {name!r} {error}") from None
+
+
+def _make_provider(name: str, members: JsonObject) -> Provider:
+    kind = KINDS.get(str(members.get("kind")))
+    if kind is None:
+        raise ValueError(f"needs a kind: {', '.join(KINDS)}")
+    known = {*_COMMON, *kind.required, *kind.optional}
+    if SECRET in known:
+        known.add(f"{SECRET}_file")
+    if unknown := sorted(map(str, members.keys() - known)):
+        raise ValueError(f"has the unknown member {unknown[0]}")
+    for member, value in members.items():
+        is_list = member in _MAY_BE_LISTS and isinstance(value, (list, tuple))
+        if not all(isinstance(each, str) and each for each in (value if is_list else [value])):
+            raise ValueError(f"needs a text for {member}")
+    if SECRET in members and f"{SECRET}_file" in members:
+        raise ValueError("has both client_secret and client_secret_file")
+    secrets = list(_secrets(members))
+    for member in ("client_id", *kind.required):
+        if member not in members and not (member == SECRET and secrets):
+            raise ValueError(f"needs {member}")
+    return Provider(
+        name,
+        members["kind"],
+        members["client_id"],
+        members.get("title", kind.title or name),
+        SecretStr(next(iter(secrets), "")),
+        members.get("redirect_uri", ""),
+        *_addresses(kind, members),
+        team_id=members.get("team_id", ""),
+        key_id=members.get("key_id", ""),
+        verified_tenants=_tenants(members, "verified_tenants"),
+    )
+
+
+def _secrets(members: JsonObject) -> Iterator[str]:
+    if SECRET in members:
+        yield members[SECRET]
+    for member in (f"{SECRET}_file", _KEY_FILE):
+        if member not in members:
+            continue
+        try:
+            text = Path(members[member]).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it is not a text file"
+            raise ValueError(f"has a {member} that cannot be read: {reason}") from None
+        if not text or (member == _KEY_FILE and "PRIVATE KEY-----" not in text):
+            wanted = "no private key in PEM format" if text else "no text"
+            raise ValueError(f"has a {member} with {wanted}")
+        yield text
+
+
+def _addresses(kind: Kind, members: JsonObject) -> tuple[str, str, tuple[str, ...]]:
+    """Return where the provider's document is, its issuer, and the tenants if there are several."""
+    url, issuer = members.get("metadata_url", kind.metadata_url), members.get("issuer", kind.issuer)
+    if url and not url.startswith(("https://", "http://")):
+        raise ValueError("needs a URL for metadata_url")
+    if "tenant" not in members:
+        return url, issuer, ()
+    if members["tenant"] in _EVERY_TENANT:
+        return url.replace(TENANT, members["tenant"]), issuer, ()
+    tenants = _tenants(members, "tenant")
+    if len(tenants) == 1:
+        return url.replace(TENANT, tenants[0]), issuer.replace(TENANT, tenants[0]), ()
+    return url.replace(TENANT, _EVERY_TENANT[0]), issuer, tenants
+
+
+def _tenants(members: JsonObject, member: str) -> tuple[str, ...]:
+    value = members.get(member, ())
+    found = (value,) if isinstance(value, str) else tuple(value)
+    if (member in members and not found) or not all(map(_TENANT_ID.fullmatch, found)):
+        others = f", or {' or '.join(_EVERY_TENANT)}" if member == "tenant" else ""
+        raise ValueError(
+            f"needs the IDs of tenants for {member}, such as"
+            f" 8eaef023-2b34-4da1-9baa-8bc8c9d6a490{others}"
+        )
+    return found

@@ -1,0 +1,185 @@
+"""Routes of sign-in through identity providers. `/idp/login` and `/idp/callback` are those of the
+provider `default`."""
+
+from collections.abc import Iterable
+from urllib.parse import urlencode
+
+import flask
+from flask import current_app, request, session, url_for
+from werkzeug.utils import redirect
+from werkzeug.wrappers import Response
+
+from ...core.context import current_frontdesk, service
+from ...core.types import JsonObject
+from ...core.web.operation import anyone, example, raises, variables
+from ...core.web.request_data import takes
+from ...core.web.responses import answers
+from .. import examples
+from ..blueprint import blueprint
+from ..cross_site import own_origin
+from ..decorators import idp_required, provider_required, raises_sign_in_problems
+from ..errors import (
+    AccountDeleting,
+    AmbiguousEmail,
+    EmailNotVerified,
+    InactiveAccount,
+    LinkedToAnother,
+    NoAccountCreated,
+    ProviderNotFound,
+    ProviderUnavailable,
+    SignInRefused,
+    SignUpClosed,
+    SignUpNeeded,
+    UnknownSignIn,
+)
+from ..schemas import (
+    IdpCallback,
+    IdpLogin,
+    ProviderCallback,
+    ProviderRead,
+    ProviderReturn,
+    idp_callback_read,
+    login_read,
+    provider_callback_read,
+)
+from ..sign_in.options import sign_in_options
+from ..sign_in.policy import response_payload
+from .pending import PendingSignIns
+from .provider import DEFAULT, Provider
+from .providers import Providers
+from .service import Callback, IdpSignIn
+from .session_cookie import ProviderRedirect
+
+# The longest form of a provider's return.
+MAX_FORM = 8 * 1024
+_SIGN_IN_PROBLEMS = (
+    *(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother),
+    *(AccountDeleting, SignUpClosed, SignUpNeeded, InactiveAccount, NoAccountCreated),
+    ProviderUnavailable,
+)
+named_provider = variables(provider="Name of the identity provider, or `default`.")
+
+
+@blueprint.get("/idp/login")
+@anyone
+@idp_required
+@raises(ProviderUnavailable)
+@takes(query=IdpLogin)
+@answers(302, None, description="Redirect to the identity provider")
+def idp_login(query: IdpLogin.Input) -> Response:
+    """Start a sign-in with an identity provider
+
+    Redirects the browser to the provider and sets a session cookie.
+    """
+    return _begin(DEFAULT, query)
+
+
+@blueprint.post("/idp/callback")
+@anyone
+@idp_required
+@raises_sign_in_problems
+@example(json=examples.CALLBACK, answer=examples.SIGNED_IN)
+@raises(*_SIGN_IN_PROBLEMS)
+@takes(json=idp_callback_read)
+@answers(200, login_read)
+def idp_callback(json: IdpCallback.Input) -> JsonObject:
+    """Finish a sign-in with an identity provider
+
+    Exchanges the provider's authorization code for an access token.
+    """
+    return _finish(DEFAULT, Callback(**json))
+
+
+@blueprint.get("/idp/providers", only_with=IdpSignIn)
+@anyone
+@example(answer=examples.PROVIDERS)
+@answers(200, ProviderRead, many=True)
+def list_providers() -> Iterable[Provider]:
+    """List the identity providers
+
+    For the buttons of a sign-in page. `default` is the provider of `GET /idp/login`.
+    """
+    return service(Providers).values()
+
+
+@blueprint.get("/idp/<provider>/login", only_with=IdpSignIn)
+@anyone
+@provider_required
+@named_provider
+@raises(ProviderUnavailable)
+@takes(query=IdpLogin)
+@answers(302, None, description="Redirect to the identity provider")
+def provider_login(provider: str, query: IdpLogin.Input) -> Response:
+    """Start a sign-in with a named identity provider
+
+    Redirects the browser to the provider and sets a session cookie.
+    """
+    return _begin(provider, query)
+
+
+@blueprint.post("/idp/<provider>/callback", only_with=IdpSignIn)
+@anyone
+@provider_required
+@named_provider
+@raises_sign_in_problems
+@example(json=examples.PROVIDER_CALLBACK, answer=examples.SIGNED_IN)
+@raises(*_SIGN_IN_PROBLEMS)
+@takes(json=provider_callback_read)
+@answers(200, login_read)
+def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject:
+    """Finish a sign-in with a named identity provider
+
+    Exchanges the provider's authorization code for an access token.
+    """
+    return _finish(provider, Callback(**json))
+
+
+@blueprint.post("/idp/<provider>/return", only_with=IdpSignIn)
+@anyone
+@provider_required
+@named_provider
+@example(form=examples.PROVIDER_RETURN)
+@takes(form=ProviderReturn, max_body=MAX_FORM)
+@answers(303, None, description="Redirect to the `redirect_uri` of the identity provider")
+def provider_return(provider: str, form: ProviderReturn.Input) -> Response:
+    """Receive the form of an identity provider
+
+    Only for providers of the kind `apple`, which return the browser by a form of another site.
+    Redirects to the provider's `redirect_uri` with `code` and `state`, or `error`. The client sends
+    them to the callback with its cookie.
+    """
+    found = service(Providers).find(provider)
+    if not found.posts_form:
+        raise ProviderNotFound
+    join = "&" if "?" in found.redirect_uri else "?"
+    url = f"{found.redirect_uri}{join}{urlencode(form)}"
+    response = redirect(url, 303, Response=flask.Response)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _begin(provider: str, query: IdpLogin.Input) -> Response:
+    url = service(IdpSignIn).begin(
+        provider, query["redirect_uri"], _return_uri(provider), _pending()
+    )
+    return redirect(url, Response=ProviderRedirect)
+
+
+def _finish(provider: str, callback: Callback) -> JsonObject:
+    outcome = service(IdpSignIn).finish(
+        provider, callback, _return_uri(provider), _pending(), sign_in_options()
+    )
+    return response_payload(outcome)
+
+
+def _return_uri(provider: str) -> str:
+    """Return the URL of `provider_return`, for the provider."""
+    # A page of the console, which has another blueprint, may have called the view.
+    views = current_app.view_functions.items()
+    endpoint = next(name for name, view in views if view is provider_return)
+    return f"{own_origin(request)}{url_for(endpoint, provider=provider)}"
+
+
+def _pending() -> PendingSignIns:
+    return PendingSignIns(session, current_frontdesk.keystore, current_frontdesk.clock)
