@@ -14,7 +14,7 @@ PREFIX = "/api/v1"
 _VALUES = {
     "workspace_slug": "acme",
     "name": "3f9c2a.webp",
-    "provider": "google",
+    "provider": "github",
     "session_id": "Vt9yq2LmXw",
     "token": "$INVITATION",
 }

@@ -37,7 +37,7 @@ AUTH_ON = {
     "MFA_TRUST_DAYS": 30,
     "PASSKEYS": "on",
     "PERSONAL_TOKENS": "on",
-    "PROVIDERS": {"google": {"kind": "google", "client_id": "…", "client_secret": "…"}},
+    "PROVIDERS": {"github": {"kind": "github", "client_id": "…", "client_secret": "…"}},
 }
 _TITLES = {
     "auth": "Sign-in, accounts and passwords",

@@ -27,7 +27,7 @@ CALLBACK = {
     "redirect_uri": "http://localhost:3000/signed-in",
     "auth_data": {},
 }
-PROVIDERS = [{"name": "google", "kind": "google", "title": "Google"}]
+PROVIDERS = [{"name": "github", "kind": "github", "title": "GitHub"}]
 PROVIDER_RETURN = {"code": "SplxlOBeZQQYbYS6WxSbIA", "state": "af0ifjsldkj"}
 PROVIDER_CALLBACK = {**PROVIDER_RETURN, "redirect_uri": "http://localhost:3000/signed-in"}
 LOGIN = {"username": EMAIL, "password": "correct horse"}

@@ -51,6 +51,8 @@ FEATURES = {
     "AUTH__MFA": "optional",
     "AUTH__MFA_TRUST_DAYS": "30",
     "AUTH__PERSONAL_TOKENS": "on",
+    # A sign-in through GitHub starts without a request to it.
+    "AUTH__PROVIDERS": '{"github": {"kind": "github", "client_id": "a", "client_secret": "a"}}',
 }
 
 

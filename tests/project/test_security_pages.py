@@ -42,7 +42,7 @@ def test_logging_page_lists_every_event() -> None:
 
 
 # Problems without a security event: the feature is disabled, or another service failed.
-WITHOUT_EVENT = {"IdpDisabled", "ProviderUnavailable"}
+WITHOUT_EVENT = {"IdpDisabled", "ProviderNotFound", "ProviderUnavailable"}
 
 
 def test_every_rejected_sign_in_has_a_security_event() -> None:
