@@ -28,7 +28,6 @@ ON = {
     "AUTH__PERSONAL_TOKENS": "on",
     "AUTH__PROVIDERS": '{"a": {"kind": "google", "client_id": "a", "client_secret": "a"}}',
     "AUTH__ACCOUNT_EXPORTS": "on",
-    "AUTH__PERSONAL_TOKENS": "on",
     "AUTH__ACCOUNT_DELETION": "on",
 }
 NONE = {"TASKS__ENABLED": "false"}
