@@ -47,7 +47,7 @@ class UnknownSignature(Exception):
 class _IdToken(CodeIDToken):  # type: ignore[misc]
     def validate(self, now: int | None = None, leeway: int = 0) -> None:
         issuer = self.options["iss"]
-        if self.get("iss") == issuer["alias"]:
+        if issuer["alias"] and self.get("iss") == issuer["alias"]:
             self["iss"] = issuer["value"]
         issuer["value"] = issuer["value"].replace(TENANT, str(self.get("tid")))
         try:
@@ -90,7 +90,7 @@ def verify(client: object, provider: Provider, token: JsonObject, nonce: str | N
 
 
 def _parse(client: Any, provider: Provider, token: JsonObject, nonce: str | None) -> JsonObject:
-    issuer = {"value": client.server_metadata["issuer"], "alias": provider.alias or None}
+    issuer = {"value": client.server_metadata["issuer"], "alias": provider.alias}
     expected = {
         "iss": {"essential": True, **issuer},
         "aud": {"essential": True, "value": client.client_id},
