@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -24,92 +25,119 @@ CALLERS = (
     "bound to another workspace",
     "bound to the workspace in the path",
     "of an account that is now a user and a member",
+    "of the workspace, as an admin",
+    "of the workspace, as a member",
+    "of another workspace, as an admin",
 )
 # By kind of route, the responses to these callers.
 RESPONSES: dict[str, tuple[str, ...]] = {
     # Without a scope: pages of the console and routes with optional callers too.
-    "closed": (SCOPE, SCOPE, SCOPE, SCOPE, SCOPE),
-    # Outside of workspaces; "anywhere" also accepts tokens that are bound to one.
-    "anywhere": (SCOPE, OK, OK, OK, OK),
-    "account": (SCOPE, OK, SCOPE, SCOPE, OK),
-    "admin": (SCOPE, OK, SCOPE, SCOPE, ROLE),
+    "closed": (SCOPE, SCOPE, SCOPE, SCOPE, SCOPE, SCOPE, SCOPE, SCOPE),
+    # Outside of workspaces; "anywhere" also accepts tokens of an account that are bound to one.
+    "anywhere": (SCOPE, OK, OK, OK, OK, ACCOUNT, ACCOUNT, ACCOUNT),
+    "account": (SCOPE, OK, SCOPE, SCOPE, OK, ACCOUNT, ACCOUNT, ACCOUNT),
+    "admin": (SCOPE, OK, SCOPE, SCOPE, ROLE, ACCOUNT, ACCOUNT, ACCOUNT),
+    # Outside of workspaces unless a header names one, and for every member of it.
+    "account or member": (SCOPE, OK, SCOPE, SCOPE, OK, SCOPE, SCOPE, SCOPE),
     # Within the workspace in the path.
-    "member": (SCOPE, OK, STRANGER, OK, OK),
-    "manager": (SCOPE, OK, STRANGER, OK, ROLE),
-    "inviter": (SCOPE, OK, STRANGER, OK, ROLE),
+    "member": (SCOPE, OK, STRANGER, OK, OK, OK, OK, STRANGER),
+    "manager": (SCOPE, OK, STRANGER, OK, ROLE, OK, ROLE, STRANGER),
+    # There, but for accounts only.
+    "member with an account": (SCOPE, OK, STRANGER, OK, OK, ACCOUNT, ACCOUNT, ACCOUNT),
+    "manager with an account": (SCOPE, OK, STRANGER, OK, ROLE, ACCOUNT, ACCOUNT, ACCOUNT),
 }
 # Tokens that are rejected before their scopes are compared, by every route that reads a credential.
 INVALID = {
     "expired": "401 expired",
     "ended": "401 revoked",
+    "expired, of the workspace": "401 expired",
+    "ended, of the workspace": "401 revoked",
     "of an inactive account": "401 account_inactive",
     # A suspension ends tokens for good.
     "of a suspended account": "401 revoked",
 }
 
-# A route that has a scope and no line is expected to be closed, and fails.
+# The sections are the kinds. A route that has a scope and no line is expected to be closed.
 _TABLE = """
-anywhere account:read        GET    /account
-anywhere notifications:read  GET    /notifications/
-anywhere notifications:read  GET    /notifications/unread-count
-anywhere notifications:read  GET    /notifications/preferences
-anywhere notifications:read  GET    /notifications/<row_id:notification_id>
-anywhere notifications:write PUT    /notifications/preferences
-anywhere notifications:write POST   /notifications/seen
-anywhere notifications:write PATCH  /notifications/mark-all
-anywhere notifications:write PATCH  /notifications/<row_id:notification_id>/mark
-anywhere notifications:write DELETE /notifications/<row_id:notification_id>
-anywhere account:read        GET    /own/anywhere
-account  audit:read          GET    /account/events
-account  workspaces:read     GET    /workspaces
-account  profiles:read       GET    /profiles
-account  profiles:read       GET    /profiles/<account_id:account_id>
-account  profiles:write      POST   /profiles 409
-account  profiles:write      PUT    /profiles
-account  profiles:write      DELETE /profiles
-account  profiles:write      PUT    /profiles/avatar 422
-admin    profiles:write      PUT    /profiles/<account_id:account_id>
-account  account:read        GET    /own/account
-admin    accounts:read       GET    /admin/accounts/
-admin    accounts:read       GET    /admin/accounts/<account_id:account_id>
-admin    accounts:read       GET    /admin/accounts/<account_id:account_id>/deliveries
-admin    accounts:read       GET    /admin/accounts/<account_id:account_id>/memberships
-admin    accounts:write      POST   /admin/accounts/ 409
-admin    accounts:write      PATCH  /admin/accounts/<account_id:account_id>
-admin    audit:read          GET    /admin/accounts/<account_id:account_id>/events
-admin    audit:read          GET    /admin/events
-admin    audit:read          GET    /admin/events.jsonl
-admin    notifications:send  POST   /admin/notifications/ 201
-admin    notifications:send  POST   /admin/notifications/reach
-admin    notifications:send  GET    /admin/notifications/all
-admin    notifications:send  GET    /admin/notifications/<row_id:notification_id>
-admin    notifications:send  GET    /admin/notifications/<row_id:notification_id>/deliveries
-admin    notifications:send  POST   /admin/notifications/<row_id:notification_id>/retry
-admin    notifications:send  DELETE /admin/notifications/<row_id:notification_id>
-admin    account:read        GET    /own/admin
-member   profiles:read       GET    /<workspace_slug>/profiles
-member   profiles:read       GET    /<workspace_slug>/profiles/<account_id:account_id>
-member   profiles:write      POST   /<workspace_slug>/profiles 409
-member   profiles:write      PUT    /<workspace_slug>/profiles
-member   profiles:write      DELETE /<workspace_slug>/profiles
-member   profiles:write      PUT    /<workspace_slug>/profiles/avatar 422
-manager  profiles:write      PUT    /<workspace_slug>/profiles/<account_id:account_id>
-member   workspaces:read     GET    /workspaces/<workspace_slug>
-member   members:read        GET    /workspaces/<workspace_slug>/members
-manager  members:write       PATCH  /workspaces/<workspace_slug>/members/<account_id:account_id>
-manager  members:write       DELETE /workspaces/<workspace_slug>/members/<account_id:account_id>
-manager  audit:read          GET    /workspaces/<workspace_slug>/events
-member   account:read        GET    /own/<workspace_slug>
-inviter  members:write       POST   /workspaces/<workspace_slug>/members
-inviter  members:read        GET    /workspaces/<workspace_slug>/invitations
-inviter  members:write       POST   /workspaces/<workspace_slug>/invitations 201
-inviter  members:write       POST   /workspaces/<workspace_slug>/invitations/<row_id:invitation_id>/resend
-inviter  members:write       DELETE /workspaces/<workspace_slug>/invitations/<row_id:invitation_id>
-"""  # noqa: E501
-ROUTES = {
-    f"{method} {path}": ScopedRoute(kind, scope, *status)
-    for kind, scope, method, path, *status in map(str.split, _TABLE.split("\n")[1:-1])
-}
+[anywhere]
+account:read        GET    /account
+notifications:read  GET    /notifications/
+notifications:read  GET    /notifications/unread-count
+notifications:read  GET    /notifications/preferences
+notifications:read  GET    /notifications/<row_id:notification_id>
+notifications:write PUT    /notifications/preferences
+notifications:write POST   /notifications/seen
+notifications:write PATCH  /notifications/mark-all
+notifications:write PATCH  /notifications/<row_id:notification_id>/mark
+notifications:write DELETE /notifications/<row_id:notification_id>
+account:read        GET    /own/anywhere
+[account]
+audit:read          GET    /account/events
+workspaces:read     GET    /workspaces
+profiles:read       GET    /profiles
+profiles:write      POST   /profiles 409
+profiles:write      PUT    /profiles
+profiles:write      DELETE /profiles
+profiles:write      PUT    /profiles/avatar 422
+account:read        GET    /own/account
+[admin]
+profiles:write      PUT    /profiles/<account_id:account_id>
+accounts:read       GET    /admin/accounts/
+accounts:read       GET    /admin/accounts/<account_id:account_id>
+accounts:read       GET    /admin/accounts/<account_id:account_id>/deliveries
+accounts:read       GET    /admin/accounts/<account_id:account_id>/memberships
+accounts:write      POST   /admin/accounts/ 409
+accounts:write      PATCH  /admin/accounts/<account_id:account_id>
+audit:read          GET    /admin/accounts/<account_id:account_id>/events
+audit:read          GET    /admin/events
+audit:read          GET    /admin/events.jsonl
+notifications:send  POST   /admin/notifications/ 201
+notifications:send  POST   /admin/notifications/reach
+notifications:send  GET    /admin/notifications/all
+notifications:send  GET    /admin/notifications/<row_id:notification_id>
+notifications:send  GET    /admin/notifications/<row_id:notification_id>/deliveries
+notifications:send  POST   /admin/notifications/<row_id:notification_id>/retry
+notifications:send  DELETE /admin/notifications/<row_id:notification_id>
+account:read        GET    /own/admin
+[account or member]
+profiles:read       GET    /profiles/<account_id:account_id>
+[member]
+profiles:read       GET    /<workspace_slug>/profiles/<account_id:account_id>
+workspaces:read     GET    /workspaces/<workspace_slug>
+members:read        GET    /workspaces/<workspace_slug>/members
+account:read        GET    /own/<workspace_slug>
+[manager]
+members:write       PATCH  /workspaces/<workspace_slug>/members/<account_id:account_id>
+members:write       DELETE /workspaces/<workspace_slug>/members/<account_id:account_id>
+audit:read          GET    /workspaces/<workspace_slug>/events
+[member with an account]
+profiles:read       GET    /<workspace_slug>/profiles
+profiles:write      POST   /<workspace_slug>/profiles 409
+profiles:write      PUT    /<workspace_slug>/profiles
+profiles:write      DELETE /<workspace_slug>/profiles
+profiles:write      PUT    /<workspace_slug>/profiles/avatar 422
+account:read        GET    /own/<workspace_slug>/person
+[manager with an account]
+profiles:write      PUT    /<workspace_slug>/profiles/<account_id:account_id>
+members:write       POST   /workspaces/<workspace_slug>/members
+members:read        GET    /workspaces/<workspace_slug>/invitations
+members:write       POST   /workspaces/<workspace_slug>/invitations 201
+members:write       POST   /workspaces/<workspace_slug>/invitations/<row_id:invitation_id>/resend
+members:write       DELETE /workspaces/<workspace_slug>/invitations/<row_id:invitation_id>
+"""
+
+
+def _read_table() -> Iterator[tuple[str, ScopedRoute]]:
+    kind = ""
+    for line in _TABLE.split("\n")[1:-1]:
+        if line.startswith("["):
+            kind = line[1:-1]
+        else:
+            scope, method, path, *status = line.split()
+            yield f"{method} {path}", ScopedRoute(kind, scope, *status)
+
+
+ROUTES = dict(_read_table())
 
 
 def expected_response(route: str, caller: str) -> str:

@@ -14,6 +14,7 @@ from app import (
     account_optional,
     account_required,
     active_account_required,
+    active_caller_required,
     member_required,
     scope,
     superuser_required,
@@ -40,7 +41,7 @@ VALUES = {"workspace_slug": "secret", "account_id": 3}
 # Parts of the paths of routes that protect an account.
 PROTECTING = {
     *("password", "email", "sessions", "session", "logout", "sign-out", "authenticators"),
-    *("recovery-codes", "trusted-devices", "reauthenticate", "personal-tokens", "scopes"),
+    *("recovery-codes", "trusted-devices", "reauthenticate", "personal-tokens", "tokens", "scopes"),
     *("exports", "recovery", "unlock", "verify"),
 }
 # What pages respond instead of a 401: they redirect to the sign-in.
@@ -92,7 +93,7 @@ def operation_of(view: Any) -> Operation:
     return found
 
 
-def routes(app: Flask) -> Iterator[Route]:
+def routes_of(app: Flask) -> Iterator[Route]:
     urls = app.url_map.bind("localhost")
     for rule in app.url_map.iter_rules():
         described = operation_of(app.view_functions[rule.endpoint])
@@ -123,13 +124,19 @@ def app(make_app: MakeApp) -> Flask:
         "anywhere": account_required(anywhere(respond)),
         "account": active_account_required(reads(respond)),
         "admin": superuser_required(reads(respond)),
-        "<workspace_slug>": active_account_required(member_required(reads(respond))),
+        "<workspace_slug>": active_caller_required(member_required(reads(respond))),
+        "<workspace_slug>/person": active_account_required(member_required(reads(respond))),
         "closed": account_required(respond),
         "optional": account_optional(respond),
     }
     for name, view in views.items():
-        app.add_url_rule(f"{PREFIX}/own/{name}", f"own-{name}", view)
+        app.add_url_rule(f"{PREFIX}/own/{name}", f"own-{name.replace('/', '-')}", view)
     return app
+
+
+@pytest.fixture
+def routes(app: Flask) -> list[Route]:
+    return list(routes_of(app))
 
 
 @pytest.fixture
@@ -142,13 +149,15 @@ def world(
 ) -> World:
     # One for each scope, and some others.
     monkeypatch.setattr("app.tokens.stored.MAX_TOKENS", 100)
+    # Only the status counts: to render thousands of pages would take most of the time.
+    monkeypatch.setattr("app.console.pages._render", lambda *_, **__: "")
     return World(app, person, make_token, clock)
 
 
 @pytest.fixture
-def anonymous(app: Flask, world: World) -> dict[str, str]:
+def anonymous(app: Flask, routes: list[Route], world: World) -> dict[str, str]:
     """The responses of the routes without a caller."""
-    return {each.name: ask(app, each, None) for each in routes(app) if not each.reads_credential}
+    return {each.name: ask(app, each, None) for each in routes if not each.reads_credential}
 
 
 def ask(app: Flask, route: Route, token: str | None) -> str:
@@ -158,8 +167,8 @@ def ask(app: Flask, route: Route, token: str | None) -> str:
         return route.ask(app, token)
 
 
-def test_every_route_with_a_scope_has_a_line(app: Flask) -> None:
-    scoped = {each.name: each.described for each in routes(app) if each.described.scopes}
+def test_every_route_with_a_scope_has_a_line(routes: list[Route]) -> None:
+    scoped = {each.name: each.described for each in routes if each.described.scopes}
     assert {name: found.scopes for name, found in scoped.items()} == {
         name: [line.scope] for name, line in ROUTES.items()
     }
@@ -172,12 +181,12 @@ def test_every_route_with_a_scope_has_a_line(app: Flask) -> None:
 
 @for_each("caller", [*CALLERS, *INVALID])
 def test_every_route_has_one_response_for_each_token(
-    app: Flask, world: World, anonymous: dict[str, str], caller: str
+    app: Flask, routes: list[Route], world: World, anonymous: dict[str, str], caller: str
 ) -> None:
     if caller in PREPARE:
         PREPARE[caller](world)
     wrong = []
-    for route in routes(app):
+    for route in routes:
         # Before the request, which is rolled back.
         token = choose_token(world, caller, route.name)
         found = ask(app, route, token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from flask import Flask
 
@@ -51,14 +52,29 @@ class World:
             self._tokens[key] = str(created["token"])
         return self._tokens[key]
 
+    def token_of(self, workspace: str, kind: str = "admin", days: int = 90) -> str:
+        """Return a token of a workspace with all scopes."""
+        key = (workspace, kind, str(days))
+        if key not in self._tokens:
+            body = {"name": "Sync", "scopes": [*SCOPES], "type": kind, "days": days}
+            created = self.pat.api().post(f"/workspaces/{workspace}/tokens", 201, json=body).json
+            self._tokens[key] = str(created["token"])
+        return self._tokens[key]
+
     def expire(self) -> None:
-        self.token(days=1)
+        for create in (self.token, partial(self.token_of, "secret")):
+            create(days=1)
         self.clock.step(days=1)
 
     def end(self) -> None:
         self.token(days=2)
-        tokens = self.olga.api()
-        tokens.delete(f"/personal-tokens/{tokens.get('/personal-tokens').json[0]['id']}")
+        self.token_of("secret", days=2)
+        for owner, path in (
+            (self.olga, "/personal-tokens"),
+            (self.pat, "/workspaces/secret/tokens"),
+        ):
+            api = owner.api()
+            api.delete(f"{path}/{api.get(path).json[0]['id']}")
 
     def demote(self) -> None:
         self.token()
@@ -84,10 +100,20 @@ def choose_token(world: World, caller: str, route: str) -> str:
             return world.token(workspace="other")
         case "bound to the workspace in the path":
             return world.token(workspace="secret")
+        case "of the workspace, as an admin":
+            return world.token_of("secret")
+        case "of the workspace, as a member":
+            return world.token_of("secret", "member")
+        case "of another workspace, as an admin":
+            return world.token_of("other")
         case "expired":
             return world.token(days=1)
         case "ended":
             return world.token(days=2)
+        case "expired, of the workspace":
+            return world.token_of("secret", days=1)
+        case "ended, of the workspace":
+            return world.token_of("secret", days=2)
     return world.token()
 
 
