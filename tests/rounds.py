@@ -46,6 +46,7 @@ WAITING = (
     "tests/server/test_granian.py",
     "tests/exports/test_processes.py",
     "tests/server/test_ended_sessions.py",
+    "tests/server/test_ended_tokens.py",
     "tests/server/test_clocks.py",
     "tests/server/test_full_disk.py",
     "tests/server/test_outages.py",
