@@ -26,11 +26,11 @@ from ..delivery.worker.due_rows import DueRows
 from ..delivery.worker.worker import BackgroundWork
 from ..workspaces.members import Members
 from .actions import PERSONAL_TOKEN_NETWORK_ADDED, WORKSPACE_TOKEN_NETWORK_ADDED
+from .emails import FIRST_REMINDER, REMIND, Reminders, TokenMails
 from .errors import TokenLimitReached
 from .export import export_tokens
 from .format import PERSONAL, WORKSPACE
 from .limits import RequestLimit
-from .mails import TokenMails
 from .models import PersonalToken, TokenModel, WorkspaceToken
 from .reader import (
     PERSONAL_TOKEN,
@@ -39,7 +39,6 @@ from .reader import (
     TokenReader,
     WorkspaceTokenReader,
 )
-from .reminders import FIRST_REMINDER, REMIND, Reminders
 from .rows import TokenRows
 from .service import (
     BY_DELETION,

@@ -16,9 +16,9 @@ from ..core.types import AccountKey
 from ..workspaces.members import Members
 from ..workspaces.models import ACTIVE, Member, Workspace
 from . import actions
+from .emails import CREATED, TokenMails
 from .errors import PersonalTokenNotFound, WorkspaceTokenNotFound
 from .format import PERSONAL, WORKSPACE
-from .mails import CREATED, TokenMails
 from .models import PersonalToken, WorkspaceToken
 from .schemas import PersonalTokenCreate, WorkspaceTokenCreate
 from .stored import ShownToken, StoredTokens

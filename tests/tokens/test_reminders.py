@@ -8,7 +8,7 @@ from app.core.context import service
 from app.delivery.worker.worker import Worker
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
-from app.tokens.reminders import REMIND
+from app.tokens.emails import REMIND
 
 from ..conftest import MakePerson, Person
 from ..rigs.manual_engine import ManualEngine

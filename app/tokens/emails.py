@@ -1,8 +1,9 @@
-"""Emails owners before their tokens expire: a task of the worker that sends messages."""
+"""The emails about personal tokens, and the task of the worker that reminds their owners."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -11,14 +12,30 @@ from sqlalchemy import func, select, update
 from ..accounts.service import Accounts
 from ..core.clock import Clock
 from ..core.db.transaction import AnySession, after_commit, transaction
-from .mails import EXPIRES, TokenMails
+from ..core.translations import mark
+from ..delivery.mail.one_off import OwnerMail
+from ..delivery.mail.templates import Templates
+from ..delivery.message import Email
 from .models import PersonalToken
 
+# The template and the topic of each email.
+CREATED = "personal_token_created", mark("a personal token was created")
+EXPIRES = "personal_token_expires", mark("a personal token expires soon")
 # The worker's name of the task. The name of a channel has no space.
 REMIND = "frontdesk token reminders"
 BATCH_ROWS = 100
 
 FIRST_REMINDER = select(func.min(PersonalToken.remind_at))
+
+
+@dataclass(eq=False)
+class TokenMails:
+    templates: Templates
+    owner_mail: OwnerMail
+
+    def write(self, kind: tuple[str, str], to: str, name: str, expires_at: datetime) -> Email:
+        (template, topic), day = kind, expires_at.date()
+        return self.templates.to_account(template, to, topic, token_name=name, expires_on=day)
 
 
 @dataclass(eq=False)
