@@ -50,10 +50,10 @@ class AuthSettings(FactorSettings):
     )
     SIGN_IN_LINK_PATH: UrlPath = Field(
         default="/sign-in/link",
-        description="Path of the page that the link of `flask accounts sign-in-link` opens.",
+        description="Path of the page for links of `flask accounts sign-in-link`.",
     )
     PERSONAL_TOKENS: Literal["off", "on"] = Field(
-        default="off", description="Let users create tokens for programs."
+        default="off", description="Allow tokens for programs."
     )
     PERSONAL_TOKEN_LIMIT: PositiveInt = Field(
         default=600, description="Requests per minute of each token."
@@ -171,8 +171,7 @@ class AuthSettings(FactorSettings):
     SECURITY_MAILS: bool = Field(
         default=True,
         description="Send emails about a changed password, a new sign-in method, a data export"
-        " and a deleted account. Emails with a link that undoes a change are always"
-        " sent.",
+        " and a deleted account. Emails with an undo link are always sent.",
     )
     ENABLE_IDP_OAUTH: bool = Field(
         default=False, description="Let users sign in with an OpenID Connect identity provider."

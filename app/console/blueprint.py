@@ -148,7 +148,7 @@ def _compress(response: Response) -> None:
         return
     response.vary.add("Accept-Encoding")
     if "gzip" in request.headers.get("Accept-Encoding", ""):
-        response.set_data(gzip.compress(body, 6))
+        response.set_data(gzip.compress(body, 8))
         response.headers["Content-Encoding"] = "gzip"
 
 

@@ -73,7 +73,7 @@ SECTIONS = (
             NavEntry(mark("Profile"), "profile_page", "user"),
             NavEntry(mark("Account"), "account_page", "gear"),
             NavEntry(mark("Security"), "security_page", "shield"),
-            NavEntry(mark("Tokens"), "tokens_page", "key"),
+            NavEntry(mark("Tokens"), "tokens_page", "code"),
         ),
     ),
     Section(
