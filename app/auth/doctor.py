@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..core.config.environment import SettingsError
@@ -24,6 +25,9 @@ def _check_provider(provider: Provider) -> Iterator[Finding]:
     setting, named = "IDP_METADATA_URL", "The identity provider"
     if not provider.is_default:
         setting, named = f"AUTH__PROVIDERS, {provider.name}", f"{named} {provider.name}"
+    file = Path(provider.secret_file)
+    if provider.secret_file and is_exposed(file):
+        yield exposed(file, f"chmod go= {shlex.quote(provider.secret_file)}")
     # GitHub has no document.
     url = urlsplit(provider.metadata_url or provider.issuer)
     if url.scheme != "https" and url.hostname not in LOOPBACK:

@@ -434,3 +434,11 @@ class ProviderUnavailable(BadGateway):
 
     def __init__(self) -> None:
         super().__init__(headers={"Retry-After": "1"})
+
+
+# The problems of a sign-in through an identity provider.
+PROVIDER_PROBLEMS = (
+    *(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother),
+    *(AccountDeleting, SignUpClosed, SignUpNeeded, InactiveAccount, NoAccountCreated),
+    ProviderUnavailable,
+)

@@ -165,3 +165,17 @@ def test_doctor_finds_a_key_that_cannot_sign(
     [(level, _)] = findings(app)
     assert level == "fault"
     Api(app).get("/idp/apple/login", 502)
+
+
+def test_doctor_warns_about_a_file_that_others_can_read(
+    make_providers_app: MakeProvidersApp, google: Google, tmp_path: Path
+) -> None:
+    path = tmp_path / "open folder" / "secret"
+    path.parent.mkdir(mode=0o755)
+    path.write_text(SECRET)
+    path.chmod(0o644)
+    members = {"kind": "google", "client_id": "x", "client_secret_file": str(path)}
+    app = make_providers_app(google=members)
+    assert f"Run `chmod go= '{path}'`" in run(app, "doctor", "--json")
+    path.chmod(0o600)
+    assert str(path) not in run(app, "doctor", "--json")

@@ -10,11 +10,14 @@ import pytest
 from flask import Flask
 
 from app.auth.idp import calls
+from app.auth.idp.identities import Identities
+from app.core.context import service
 from app.testing.client import Api
 
 from ..conftest import MakePerson
 from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp, client_of
 from ..rigs.oidc.fakes import GitHub, Google
+from ..rigs.oidc.glewlwyd import Glewlwyd, GlewlwydBrowser
 from ..rigs.oidc.node import CLIENT_SECRET
 from ..rigs.oidc.proxy import DISCOVERY, Proxy
 from ..rigs.oidc.visitor import OTHER_REDIRECT_URI, REDIRECT_URI, Visitor
@@ -204,3 +207,25 @@ def test_provider_that_hangs_is_rejected_at_once_and_found_again(
     while api.client.get("/api/v1/idp/acme/login").status_code != 302:
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def test_two_real_providers_at_once(
+    make_providers_app: MakeProvidersApp,
+    acme: dict[str, object],
+    glewlwyd: Glewlwyd,
+    person: MakePerson,
+) -> None:
+    other = {"kind": "oidc", "metadata_url": glewlwyd.metadata_url}
+    client = {"client_id": "by-post", "client_secret": CLIENT_SECRET}
+    app = make_providers_app(acme=acme, campus={**other, **client})
+    ada = person("ada", into=app)
+    first, second = NamedVisitor(Api(app)), NamedVisitor(Api(app), GlewlwydBrowser(glewlwyd))
+    second.name = "campus"
+    # Both sign-ins are pending in one browser.
+    second.api = first.api
+    found = first.go("ada")
+    for answer in (second.finish(second.go("ada")), first.finish(found)):
+        assert answer.json["account"]["id"] == ada.id
+    with app.app_context():
+        linked = {each.provider: each.issuer for each in service(Identities).list(ada.id)}
+    assert linked == {"acme": acme["issuer"], "campus": glewlwyd.issuer}

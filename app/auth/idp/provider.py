@@ -83,6 +83,8 @@ class Provider:
     verified_tenants: tuple[str, ...] = ()
     team_id: str = ""
     key_id: str = ""
+    # The file of the secret, whose permissions the doctor checks.
+    secret_file: str = ""
     # Off allows sign-ins without cookies, without PKCE and nonce.
     needs_session: bool = True
 

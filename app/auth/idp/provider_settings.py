@@ -73,6 +73,7 @@ def _make_provider(name: str, members: JsonObject) -> Provider:
         *_addresses(kind, members),
         team_id=members.get("team_id", ""),
         key_id=members.get("key_id", ""),
+        secret_file=members.get(f"{SECRET}_file") or members.get(_KEY_FILE, ""),
         verified_tenants=_tenants(members, "verified_tenants"),
     )
 

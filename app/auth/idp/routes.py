@@ -18,20 +18,7 @@ from .. import examples
 from ..blueprint import blueprint
 from ..cross_site import own_origin
 from ..decorators import idp_required, provider_required, raises_sign_in_problems
-from ..errors import (
-    AccountDeleting,
-    AmbiguousEmail,
-    EmailNotVerified,
-    InactiveAccount,
-    LinkedToAnother,
-    NoAccountCreated,
-    ProviderNotFound,
-    ProviderUnavailable,
-    SignInRefused,
-    SignUpClosed,
-    SignUpNeeded,
-    UnknownSignIn,
-)
+from ..errors import PROVIDER_PROBLEMS, ProviderNotFound, ProviderUnavailable
 from ..schemas import (
     IdpCallback,
     IdpLogin,
@@ -52,11 +39,6 @@ from .session_cookie import ProviderRedirect
 
 # The longest form of a provider's return.
 MAX_FORM = 8 * 1024
-_SIGN_IN_PROBLEMS = (
-    *(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother),
-    *(AccountDeleting, SignUpClosed, SignUpNeeded, InactiveAccount, NoAccountCreated),
-    ProviderUnavailable,
-)
 named_provider = variables(provider="Name of the identity provider, or `default`.")
 
 
@@ -79,7 +61,7 @@ def idp_login(query: IdpLogin.Input) -> Response:
 @idp_required
 @raises_sign_in_problems
 @example(json=examples.CALLBACK, answer=examples.SIGNED_IN)
-@raises(*_SIGN_IN_PROBLEMS)
+@raises(*PROVIDER_PROBLEMS)
 @takes(json=idp_callback_read)
 @answers(200, login_read)
 def idp_callback(json: IdpCallback.Input) -> JsonObject:
@@ -123,7 +105,7 @@ def provider_login(provider: str, query: IdpLogin.Input) -> Response:
 @named_provider
 @raises_sign_in_problems
 @example(json=examples.PROVIDER_CALLBACK, answer=examples.SIGNED_IN)
-@raises(*_SIGN_IN_PROBLEMS)
+@raises(*PROVIDER_PROBLEMS)
 @takes(json=provider_callback_read)
 @answers(200, login_read)
 def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject:
