@@ -118,6 +118,11 @@ class ApplicationReader:
         found = returned if isinstance(returned, Authenticated) else Authenticated(returned)
         if isinstance(found.scopes, str):
             raise TypeError("Authenticated takes the names of scopes as a list, not as a string.")
+        if not isinstance(found.authenticated_at, datetime | None):
+            raise TypeError(
+                "Authenticated takes authenticated_at as a datetime or None, not as"
+                f" {type(found.authenticated_at).__name__}."
+            )
         return replace(found, account=self._read_id(found.account))
 
     def _read_id(self, given: Any) -> AccountKey | None:

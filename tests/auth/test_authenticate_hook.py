@@ -100,6 +100,14 @@ def test_result_of_another_type_is_an_error_of_the_application(given: object) ->
         app.test_client().get("/async")
 
 
+def test_time_of_the_sign_in_must_be_a_datetime() -> None:
+    seconds: Any = 1_893_456_000
+    app = hook_host(lambda _: Authenticated(1, authenticated_at=seconds))
+    app.testing = True
+    with pytest.raises(TypeError, match="takes authenticated_at as a datetime or None, not as int"):
+        app.test_client().get("/async")
+
+
 def test_bearer_token_valid_or_not_decides_before_the_hook(app: Flask, ada: Person) -> None:
     grace = make_person(app, "grace", prefix="/api")
     assert id_at(app, "/async", **as_user(grace), Authorization=f"Bearer {ada.token()}") == ada.id
