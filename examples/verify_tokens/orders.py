@@ -45,6 +45,9 @@ def orders() -> Response | dict[str, str]:
     _, _, token = request.headers.get("Authorization", "").partition(" ")
     try:
         claims = verify(token)
+    except jwt.PyJWKClientConnectionError:
+        # The keys cannot be fetched, so the service cannot know whether the token is valid.
+        return Response(status=503)
     except jwt.PyJWTError:
         return Response(status=401, headers={"WWW-Authenticate": "Bearer"})
     return {"orders_of": claims["sub"]}

@@ -71,3 +71,12 @@ def test_new_key_is_accepted_after_the_cache_time(
     monkeypatch.setattr(orders, "keys", jwt.PyJWKClient(orders.keys.uri))
     assert ask(after) == (200, {"orders_of": "grace@example.com"})
     assert ask(before)[0] == 200
+
+
+def test_unreachable_keys_are_not_an_invalid_token(
+    frontdesk: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = frontdesk.account("joan").token()
+    # No server listens at port 1.
+    monkeypatch.setattr(orders, "keys", jwt.PyJWKClient("http://127.0.0.1:1/jwks.json"))
+    assert ask(token)[0] == 503
