@@ -33,14 +33,21 @@ def tokens(text: str) -> Iterator[str]:
 
 
 def main(names: list[str]) -> int:
-    found = 0
+    found = unread = 0
     for name in names:
-        lines = Path(name).read_text(errors="replace").splitlines()
+        try:
+            lines = Path(name).read_text(errors="replace").splitlines()
+        except OSError as error:
+            unread += 1
+            print(f"{name}: {error.strerror}", file=sys.stderr)
+            continue
         for number, line in enumerate(lines, start=1):
             for token in tokens(line):
                 found += 1
                 print(f"{name}:{number}: {token[:8]}…")
-    return 1 if found else 0
+    if found:
+        return 1
+    return 2 if unread else 0
 
 
 if __name__ == "__main__":

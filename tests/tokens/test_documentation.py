@@ -82,7 +82,11 @@ def test_script_finds_tokens_and_prints_only_their_prefixes(tmp_path: Path) -> N
     found = run("find_tokens.py", "log", cwd=tmp_path)
     lines = [f"log:{number}: {token[:8]}…" for number, token in enumerate(leaked, start=3)]
     assert (found.returncode, found.stdout.splitlines()) == (1, lines)
+    # A file that cannot be read does not hide the tokens of the next one.
+    assert run("find_tokens.py", "missing", "log", cwd=tmp_path).stdout == found.stdout
     (tmp_path / "log").write_text("\n".join(similar))
+    unread = run("find_tokens.py", "missing", "log", cwd=tmp_path)
+    assert (unread.returncode, unread.stderr) == (2, "missing: No such file or directory\n")
     assert run("find_tokens.py", "log", cwd=tmp_path).returncode == 0
 
 
