@@ -211,9 +211,7 @@ class AuthSettings(FactorSettings):
         " `false`, the sign-in works without cookies, but without PKCE and nonce.",
     )
     PROVIDERS: Annotated[dict[str, Provider], PlainValidator(read_providers)] = Field(
-        default={},
-        description="Identity providers by name. Example:"
-        ' `{"google": {"kind": "google", "client_id": "…", "client_secret": "…"}}`.',
+        default={}, description="Identity providers by name."
     )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from ..conftest import MakePerson
 from ..rigs.cases import for_each, new_name
 from ..rigs.oidc.browser import query_of
 from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp, client_of, client_of_apple
-from ..rigs.oidc.fakes import OTHER_TENANT, TENANT, Apple, GitHub, Google, Microsoft
+from ..rigs.oidc.fakes import OTHER_TENANT, SECRET, TENANT, Apple, GitHub, Google, Microsoft
 from ..rigs.oidc.visitor import REDIRECT_URI
 
 # The database does not matter here.
@@ -212,3 +213,17 @@ def test_apple_accepts_only_true_and_its_text(
     guest = make(client_of_apple(apple, tmp_path))
     answer = guest.sign_in(apple, 400, **guest.user, email_verified=verified)
     assert code_of(answer) == "email_not_verified"
+
+
+def test_secrets_of_a_provider_are_not_logged(
+    make: Any, github: GitHub, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    guest = make(client_of("github"))
+    found = github.authorize(guest.begin(), **octocat(guest))
+    guest.finish(found)
+    guest.finish({**github.authorize(guest.begin(), **octocat(guest)), "code": "other"}, 400)
+    messages = [each.getMessage() for each in caplog.records]
+    secrets = (SECRET, found["code"], *github.access_tokens, "code_verifier")
+    assert github.access_tokens
+    assert not [line for line in messages for secret in secrets if secret in line]

@@ -67,6 +67,10 @@ class Fake:
         self._codes: dict[str, tuple[dict[str, str], Claims]] = {}
         self._tokens: dict[str, Claims] = {}
 
+    @property
+    def access_tokens(self) -> list[str]:
+        return list(self._tokens)
+
     def document(self, path: str) -> Claims:
         return {
             "issuer": self.issuer,
