@@ -26,7 +26,7 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from ..workspaces.lookup import WorkspaceAccess
 from . import schemas
-from .rules import LastRoot, OwnAccount, SoleOwner, administrators_only
+from .rules import LastRoot, OwnAccount, SoleOwner, actor_of, administrators_only
 from .schemas import (
     AccountCreate,
     AccountDeletionQuery,
@@ -76,7 +76,7 @@ def create_managed_account(json: AccountCreate.Input) -> Details:
     Without a password, the owner chooses one before the first sign-in, with the email of `invite`
     or by password recovery.
     """
-    return service(Administration).create(caller().account, **json)
+    return service(Administration).create(actor_of(caller()), **json)
 
 
 @blueprint.get("/<account_id:account_id>")
@@ -104,7 +104,7 @@ def update_managed_account(account_id: AccountKey, json: AccountEdit.Input) -> D
     `suspended_until` for a suspension that ends automatically. `workspaces_without_owner` names the
     workspaces that lose their only active owner.
     """
-    return service(Administration).change(caller().account, account_id, json)
+    return service(Administration).change(actor_of(caller()), account_id, json)
 
 
 @blueprint.delete("/<account_id:account_id>")

@@ -2,15 +2,18 @@
 the last active root is kept."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 
-from ..accounts.models import AccountLike
+from ..accounts.models import AccountLike, Viewer
 from ..accounts.service import Accounts
+from ..auth.caller import Caller
 from ..auth.decorators import active_account_required, roles_required
 from ..core.coded_messages import CodedMessage
 from ..core.db.transaction import AnySession
 from ..core.errors import Conflict, Forbidden
+from ..core.types import AccountKey
 from ..core.web.operation import View
 
 
@@ -61,6 +64,20 @@ def may_manage_roles(actor: str, *roles: str) -> bool:
 
 def administrators_only(view: View) -> View:
     return active_account_required(roles_required(*ADMINISTRATORS)(view))
+
+
+class LimitedActor(NamedTuple):
+    """A root who acts with a token: it manages no account with administrative rights, so that a
+    program cannot make itself a sign-in with more rights than its token has."""
+
+    id: AccountKey
+    role: str
+
+
+def actor_of(caller: Caller) -> Viewer:
+    account = caller.account
+    is_limited = caller.scopes is not None and account.role == ROOT
+    return LimitedActor(account.id, "admin") if is_limited else account
 
 
 def check_root_remains(session: AnySession, accounts: Accounts, account: AccountLike) -> None:

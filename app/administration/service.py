@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from ..accounts.addresses import fold, read_email, read_phone
 from ..accounts.errors import AccountNotFound, InvalidEmail, InvalidPhone
-from ..accounts.models import PENDING, SUSPENDED, AccountLike, Suspension, keeps_dates
+from ..accounts.models import PENDING, SUSPENDED, AccountLike, Suspension, Viewer, keeps_dates
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..auth.limits import AccountUnlock
@@ -61,7 +61,7 @@ class Administration:
     def session(self) -> AnySession:
         return self.accounts.session
 
-    def find(self, actor: AccountLike, account_id: AccountKey) -> AccountLike:
+    def find(self, actor: Viewer, account_id: AccountKey) -> AccountLike:
         """Return the account to manage, which is never the actor's own."""
         if account_id == actor.id:
             raise OwnAccount
@@ -73,7 +73,7 @@ class Administration:
 
     def create(
         self,
-        actor: AccountLike,
+        actor: Viewer,
         *,
         email: str,
         password: str | None,
@@ -103,9 +103,7 @@ class Administration:
                 after_commit(session, lambda: self.recovery.invite(account))
             return self.view.read(account.id)
 
-    def change(
-        self, actor: AccountLike, account_id: AccountKey, changes: AccountEdit.Input
-    ) -> Details:
+    def change(self, actor: Viewer, account_id: AccountKey, changes: AccountEdit.Input) -> Details:
         """Change an account's role, status and suspension, and the application's columns.
 
         An account that is no longer active is signed out in the same transaction. The result also
@@ -137,9 +135,7 @@ class Administration:
                 session.flush()
             return {**self.view.read(account_id), OWNERLESS: ownerless}
 
-    def delete(
-        self, actor: AccountLike, account_id: AccountKey, email: str | None = None
-    ) -> Details:
+    def delete(self, actor: Viewer, account_id: AccountKey, email: str | None = None) -> Details:
         """Delete an account. If `email` is given, it must be the account's email address."""
         with transaction(self.session) as session, extended_timeout(self.session):
             account = self._lock(actor, account_id)
@@ -154,32 +150,32 @@ class Administration:
             self.accounts.delete(account)
             return details
 
-    def unlock(self, actor: AccountLike, account_id: AccountKey) -> Details:
+    def unlock(self, actor: Viewer, account_id: AccountKey) -> Details:
         """Reset the counters of wrong passwords and wrong second factors, for all IP addresses."""
         self.account_unlock.unlock(self.find(actor, account_id))
         return self.view.read(account_id)
 
-    def sign_out(self, actor: AccountLike, account_id: AccountKey) -> Details:
+    def sign_out(self, actor: Viewer, account_id: AccountKey) -> Details:
         self.sign_outs.by_operator(self.find(actor, account_id))
         return self.view.read(account_id)
 
-    def recover(self, actor: AccountLike, account_id: AccountKey, ip_address: str) -> None:
+    def recover(self, actor: Viewer, account_id: AccountKey, ip_address: str) -> None:
         """Send a recovery email, within the rate limits that protect the inbox from floods."""
         self.recovery.request(self.find(actor, account_id).email, ip_address)
 
-    def verify(self, actor: AccountLike, account_id: AccountKey) -> Details:
+    def verify(self, actor: Viewer, account_id: AccountKey) -> Details:
         """Mark the email address as verified, without an email."""
         self.verification.mark_verified(self.find(actor, account_id))
         return self.view.read(account_id)
 
-    def lock_other(self, actor: AccountLike, account_id: AccountKey) -> AccountLike:
+    def lock_other(self, actor: Viewer, account_id: AccountKey) -> AccountLike:
         """Return the account to manage, locked until the end of the transaction."""
         account = self._lock(actor, account_id)
         self._check_not_own(actor, account)
         self.check_actor(actor, account.role)
         return account
 
-    def _lock(self, actor: AccountLike, account_id: AccountKey, *roles: str) -> AccountLike:
+    def _lock(self, actor: Viewer, account_id: AccountKey, *roles: str) -> AccountLike:
         """Lock an account until the end of the transaction, and return it as stored."""
         model = self.accounts.model
         account = self.accounts.lock(account_id)
@@ -191,11 +187,11 @@ class Administration:
             lock_name(self.session, model, ROOT)
         return account
 
-    def _check_not_own(self, actor: AccountLike, account: AccountLike) -> None:
+    def _check_not_own(self, actor: Viewer, account: AccountLike) -> None:
         if actor.id == account.id:
             raise OwnAccount
 
-    def check_actor(self, actor: AccountLike, *roles: str) -> str:
+    def check_actor(self, actor: Viewer, *roles: str) -> str:
         """Check the actor again, whose role may have changed since the decorator read it, and
         return its role."""
         model = self.accounts.model

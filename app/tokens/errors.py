@@ -18,7 +18,7 @@ class WorkspaceTokenNotFound(NotFound):
 
 
 class TooManyTokens(QuotaReached):
-    detail = "There are as many valid tokens as there may be"
+    detail = "The limit of 25 valid tokens is reached"
     cause = "The account or the workspace has 25 valid tokens."
     fix = "End a token that is no longer used."
 

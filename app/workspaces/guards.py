@@ -93,12 +93,12 @@ def resolve_workspace(resolver: WorkspaceResolver | None = None) -> WorkspaceAcc
 
 
 def _limit_access(access: WorkspaceAccess, found: Principal | None) -> WorkspaceAccess:
-    """Return the access of a token that is limited to a workspace: no member of any other, and with
-    a workspace's token a member without a row."""
+    """Return the access of a token that is limited to a workspace, with a workspace's token a
+    member without a row; raise NotAMember for any other workspace."""
     if found is None or found.workspace_id is None:
         return access
     if access.workspace.id != found.workspace_id:
-        return access._replace(member=None)
+        raise NotAMember
     if isinstance(found, WorkspaceCaller):
         member = TokenMember(found.workspace_id, found.member_type, found.token.id)
         return access._replace(member=cast(Member, member))
@@ -173,7 +173,7 @@ def _default_resolver() -> WorkspaceResolver:
     return current_frontdesk.hooks.workspace_resolver
 
 
-@workspace_guard(*CREDENTIAL_PROBLEMS, *_WORKSPACE_PROBLEMS, access="any account")
+@workspace_guard(*_MEMBER_PROBLEMS, access="any account")
 def workspace_required(access: WorkspaceAccess) -> None:
     """Require a valid token and a workspace, without membership.
 
@@ -184,6 +184,7 @@ def workspace_required(access: WorkspaceAccess) -> None:
     Raises:
         NoWorkspace: The request names no workspace.
         WorkspaceNotFound: No workspace has the slug; and the errors of `account_required`.
+        NotAMember: The caller's token is limited to another workspace.
 
     Example::
 

@@ -175,7 +175,9 @@ def test_credential_of_a_workspace_is_rejected_outside_of_it(
     assert asked(api, "/outside", team=home).json == {"email": ada.email}
     assert asked(api, "/teams/home/managed", team=home).json["type"] == "owner"
     assert asked(api, "/teams/home/managed", 403, team=away).json["code"] == "not_a_member"
-    assert asked(api, "/teams/home", team=away).json == {"team": "home", "type": None}
+    for email in (ada.email, None):
+        refused = asked(api, "/teams/home", 403, email=email, team=away)
+        assert refused.json["code"] == "not_a_member"
 
 
 def test_token_of_a_workspace_acts_as_a_member_without_an_account(

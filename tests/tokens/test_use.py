@@ -196,3 +196,17 @@ def test_inactive_member_binds_no_token(ada: Person, team: Api) -> None:
     team.patch(f"/workspaces/team/members/{ada.id}", json={"status": "suspended"})
     body = {"name": "Backup", "scopes": ["account:read"], "workspace": "team"}
     assert ada.api().post("/personal-tokens", 422, json=body).faults == ["json:workspace"]
+
+
+def test_token_of_a_root_manages_no_admins(
+    person: MakePerson, ada: Person, program: Program
+) -> None:
+    token = program(person("root", role="root"), "accounts:write")
+    admin = person("boss", role="admin")
+    body = {"email": "new@example.com", "password": "a long new passphrase"}
+    assert token.post("/admin/accounts/", 201, json=body).json["role"] == "user"
+    for role in ("admin", "root"):
+        other = {**body, "email": f"{role}@example.com", "role": role}
+        assert token.post("/admin/accounts/", 403, json=other).json["code"] == "not_authorized"
+        token.patch(f"/admin/accounts/{ada.id}", 403, json={"role": role})
+    token.patch(f"/admin/accounts/{admin.id}", 403, json={"status": "suspended"})
