@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from urllib.parse import urlsplit
 
 from ..accounts.actions import EMAIL_CHANGED
-from ..accounts.service import Accounts
+from ..accounts.service import Accounts, Reclaimer
 from ..core.config.environment import SettingsError
 from ..core.context import Context, DoctorChecks, Pruner
 from ..core.data_export import DataExporter
@@ -21,10 +20,11 @@ from .email_change.undo import EmailChangeUndo, EmailUndoStep
 from .errors import IdpDisabled
 from .export import export_sign_in_data
 from .idp.identities import Identities
+from .idp.linking import AccountLinking
 from .idp.provider import DEFAULT, OIDC, Provider, title_of
 from .idp.providers import Providers
 from .idp.redirects import RedirectUris
-from .idp.service import IdpSignIn, notify_linked
+from .idp.service import IdpSignIn
 from .limits import AccountUnlock, EmailChangeLimits, Failures, mail_limit
 from .mails import Mails
 from .passwords import PasswordChange
@@ -64,6 +64,7 @@ def assemble(context: Context) -> None:
         DataExporter(export_sign_in_data),
         DoctorChecks(f"{__package__}.doctor"),
         RequestHeader(DEVICE_HEADER),
+        Reclaimer(lambda _session, account, _since: context.get(Identities).unlink(account)),
         Pruner("email_changes", lambda: context.get(EmailChanges).prune()),
     )
     # Both are in every report, also of an application without the feature.
@@ -176,7 +177,6 @@ def _email_change_undo(context: Context) -> EmailChangeUndo:
         context.basics,
         context.get(Accounts),
         context.get(EmailChangeProofs),
-        context.get(Identities),
         context.get(Recovery),
         lambda: context.all_contributions(EmailUndoStep),
     )
@@ -229,6 +229,7 @@ def _assemble_idp(context: Context, auth: AuthSettings) -> None:
 
     hosts = [core.CLIENT_HOST, *filter(None, [core.PUBLIC_URL if core.CONSOLE_ENABLED else None])]
     context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
+    context.provide(AccountLinking, _account_linking)
     context.provide(IdpSignIn, _idp_sign_in)
 
 
@@ -239,6 +240,20 @@ def _idp_sign_in(context: Context) -> IdpSignIn:
         context.get(Accounts),
         context.get(Identities),
         context.get(SignInPolicy),
-        partial(notify_linked, context.get(Mails), context.get(OwnerMail)),
+        context.get(AccountLinking),
         context.get(SignUpPolicy),
+    )
+
+
+def _account_linking(context: Context) -> AccountLinking:
+    mails, owner_mail = context.get(Mails), context.get(OwnerMail)
+    return AccountLinking(
+        context.basics,
+        context.get(Providers),
+        context.get(Accounts),
+        context.get(Identities),
+        context.get(Proofs),
+        context.tables.account_ids,
+        context.settings.of(AuthSettings).IDP_LINKING,
+        lambda email, issuer: owner_mail.notify(mails.identity_linked(email, issuer)),
     )

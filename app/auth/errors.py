@@ -372,6 +372,35 @@ class LinkedToAnother(BadRequest):
     security_event = "sign_in"
 
 
+class LinkConfirmationRequired(Forbidden):
+    """The account's owner must confirm the link; `members` has the `link_token`."""
+
+    code = "link_confirmation_required"
+    detail = "Sign in to the account to link this identity"
+    title = "The owner must confirm the link"
+    cause = (
+        "An account has the email address from the identity provider, and `AUTH__IDP_LINKING` is"
+        " `confirm`."
+    )
+    fix = (
+        "Sign in to the account in another way, then send `link_token` to"
+        " `POST /account/identities/confirm` within ten minutes."
+    )
+    security_event = "sign_in"
+
+
+class LinkRefused(BadRequest):
+    code = "link_refused"
+    detail = "The account is not linked to this identity"
+    title = "The account is not linked to the identity"
+    cause = (
+        "An account has the email address from the identity provider, and `AUTH__IDP_LINKING` is"
+        " `never`."
+    )
+    fix = "Sign in to the account in another way."
+    security_event = "sign_in"
+
+
 class SignUpClosed(BadRequest):
     code = "no_account"
     detail = "No account has this email"
@@ -439,6 +468,7 @@ class ProviderUnavailable(BadGateway):
 # The problems of a sign-in through an identity provider.
 PROVIDER_PROBLEMS = (
     *(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother),
+    *(LinkConfirmationRequired, LinkRefused),
     *(AccountDeleting, SignUpClosed, SignUpNeeded, InactiveAccount, NoAccountCreated),
     ProviderUnavailable,
 )

@@ -30,6 +30,15 @@ CALLBACK = {
 PROVIDERS = [{"name": "github", "kind": "github", "title": "GitHub"}]
 PROVIDER_RETURN = {"code": "SplxlOBeZQQYbYS6WxSbIA", "state": "af0ifjsldkj"}
 PROVIDER_CALLBACK = {**PROVIDER_RETURN, "redirect_uri": "http://localhost:3000/signed-in"}
+LINK_CONFIRMATION = {"link_token": "WyI3IiwiZ29vZ2xlIl0.aXQgaXM.c2lnbmVk"}
+IDENTITY = {
+    "id": 7,
+    "provider": "google",
+    "issuer": "https://accounts.google.com",
+    "email": EMAIL,
+    "linked_at": "2030-01-01T12:00:00+00:00",
+    "last_used_at": "2030-01-01T12:00:00+00:00",
+}
 LOGIN = {"username": EMAIL, "password": "correct horse"}
 LOGGED_OUT = {"message": "Logged out"}
 RECOVERY = {"email": EMAIL}

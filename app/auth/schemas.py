@@ -297,6 +297,27 @@ class ProviderRead(Schema):
     title = response_field(fields.String, "Name of the provider for users.")
 
 
+class LinkConfirmation(RequestSchema):
+    class Input(TypedDict):
+        link_token: str
+
+    link_token = Text(
+        min=1,
+        max=4096,
+        required=True,
+        description="`link_token` of the error `link_confirmation_required`.",
+    )
+
+
+class IdentityRead(Schema):
+    id = response_field(fields.Integer, "Id of the link.")
+    provider = response_field(fields.String, "Name of the provider.")
+    issuer = response_field(fields.String, "Issuer of the user's id at the provider.")
+    email = response_field(fields.String, "Verified email address at the time of linking.")
+    linked_at = response_field(Timestamp, "When the account was linked.")
+    last_used_at = response_field(Timestamp, "Last sign-in with this identity.")
+
+
 class LoginRead(Schema):
     """The response of a sign-in. Subclass it to add fields."""
 

@@ -3,6 +3,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PlainValidator, PositiveInt, SecretStr
 
 from ..core.config.field_types import Limit, UrlPath
+from .idp.linking_table import LinkingMode
 from .idp.provider import Provider
 from .idp.provider_settings import read_providers
 from .mfa.settings import FactorSettings
@@ -209,6 +210,9 @@ class AuthSettings(FactorSettings):
         default=True,
         description="Require the session cookie of the browser that started the sign-in. If"
         " `false`, the sign-in works without cookies, but without PKCE and nonce.",
+    )
+    IDP_LINKING: LinkingMode = Field(
+        default="auto", description="Linking of identities by a verified email address."
     )
     PROVIDERS: Annotated[dict[str, Provider], PlainValidator(read_providers)] = Field(
         default={}, description="Identity providers by name."

@@ -67,6 +67,10 @@ _TEXTS = {
     "invalid_type.integer": _NUMBER,
     "invalid_type.number": _NUMBER,
     "linked_to_another": mark("This account is linked to another user at the identity provider."),
+    "link_confirmation_required": mark(
+        "An account with this email address exists. Sign in in another way."
+    ),
+    "link_refused": mark("An account with this email address exists. Sign in in another way."),
     "mandatory_kind": mark("Required notifications cannot be turned off."),
     "member_inactive": mark("Your membership in this workspace is not active."),
     "no_account": _UNKNOWN_EMAIL,

@@ -2,6 +2,7 @@
 # a variable.
 ROUTES = (
     ("/account/exports", "AUTH__ACCOUNT_EXPORTS"),
+    ("/account/identities/confirm", "AUTH__PROVIDERS"),
     ("/authenticators", "AUTH__MFA"),
     ("/authenticators/passkey", "AUTH__PASSKEYS"),
     ("/authenticators/passkey/options", "AUTH__PASSKEYS"),

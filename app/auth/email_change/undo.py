@@ -10,7 +10,6 @@ from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, transaction
 from ..actions import EMAIL_CHANGE_UNDONE
 from ..errors import InvalidProof
-from ..idp.identities import Identities
 from ..recovery import Recovery
 from .models import EmailChange
 from .proofs import EmailChangeProofs
@@ -27,7 +26,6 @@ class EmailUndoStep(NamedTuple):
 class EmailChangeUndo(BasicService):
     accounts: Accounts
     proofs: EmailChangeProofs
-    identities: Identities
     recovery: Recovery
     find_undo_steps: Callable[[], Sequence[EmailUndoStep]]
 
@@ -48,7 +46,6 @@ class EmailChangeUndo(BasicService):
                 free_email(session, self.accounts, stored.old_email)
                 self.accounts.change(account, email=stored.old_email)
             self.accounts.reclaim(account, since=stored.requested_at)
-            self.identities.unlink(account)
             for step in self.find_undo_steps():
                 step.undo(account)
             report_action(session, EMAIL_CHANGE_UNDONE, account_id=account.id)

@@ -46,19 +46,29 @@ class Identities:
             raise NotFound
         return identity
 
+    def of_provider(
+        self, account: AccountLike, provider: Provider, issuer: str
+    ) -> Sequence[Identity]:
+        """Return the account's links to users of the provider, which has several issuers if it has
+        several tenants."""
+        return [
+            each
+            for each in self.list(account.id)
+            if each.issuer == issuer or provider.is_issuer(each.issuer)
+        ]
+
     def link(
         self, account: AccountLike, provider: Provider, issuer: str, subject: str, email: str
-    ) -> bool:
-        """Link an account; return False if it was linked before. Raise LinkedToAnother.
+    ) -> Identity | None:
+        """Link an account; return None if the user was linked before. Raise LinkedToAnother.
 
         The account is locked: of two users with one address at once, the second finds the link.
         """
         lock_loaded(self.session, account)
-        linked = [(each.issuer, each.subject) for each in self.list(account.id)]
-        if (issuer, subject) in linked:
-            return False
-        # A provider with several tenants has several issuers.
-        if any(known == issuer or provider.is_issuer(known) for known, _ in linked):
+        linked = self.of_provider(account, provider, issuer)
+        if any((each.issuer, each.subject) == (issuer, subject) for each in linked):
+            return None
+        if linked:
             raise LinkedToAnother(note={"account_id": account.id})
         now = self.clock.now()
         link = insert_new(
@@ -74,7 +84,7 @@ class Identities:
         )
         if link is not None:
             report_action(self.session, IDENTITY_LINKED, account_id=account.id, issuer=issuer)
-        return link is not None
+        return link
 
     def record_use(self, issuer: str, subject: str) -> None:
         identity = update(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
@@ -85,7 +95,8 @@ class Identities:
         one."""
         with transaction(self.session) as session:
             removed = delete_rows(session, Identity, Identity.account_id == account.id)
-            report_action(session, IDENTITY_UNLINKED, account_id=account.id)
+            if removed:
+                report_action(session, IDENTITY_UNLINKED, account_id=account.id)
             return removed
 
     def unlink_one(self, identity: Identity) -> None:

@@ -7,7 +7,6 @@ subject identify known users; the email address links an account at the first si
 """
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,28 +16,26 @@ from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import InvalidEmail, MissingValue
 from ...accounts.service import Accounts
 from ...core.context import BasicService, report_action
-from ...core.db.transaction import after_commit, transaction
+from ...core.db.transaction import transaction
 from ...core.errors import Conflict
 from ...core.types import Values
-from ...delivery.mail.one_off import OwnerMail
 from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
 from ..errors import (
     AmbiguousEmail,
     EmailNotVerified,
-    InactiveAccount,
     NoAccountCreated,
     SignInRefused,
     SignUpClosed,
     SignUpNeeded,
     UnknownSignIn,
 )
-from ..mails import Mails
 from ..proof_names import PROVIDER
 from ..sign_in.attempts import sign_in_by
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .identities import Identities
+from .linking import AccountLinking, ProviderUser
 from .pending import PendingSignIn, PendingSignIns
 from .provider import Provider
 from .providers import Providers
@@ -76,18 +73,13 @@ class Callback(NamedTuple):
     iss: str | None = None
 
 
-def notify_linked(mails: Mails, owner_mail: OwnerMail, email_to: str, issuer: str) -> None:
-    owner_mail.notify(mails.identity_linked(email_to, issuer))
-
-
 @dataclass(eq=False)
 class IdpSignIn(BasicService):
     providers: Providers
     accounts: Accounts
     identities: Identities
     policy: SignInPolicy
-    # Called with the email address and the issuer of a new identity.
-    notify_linked: Callable[[str, str], object]
+    linking: AccountLinking
     sign_up_policy: SignUpPolicy
 
     def begin(
@@ -141,7 +133,8 @@ class IdpSignIn(BasicService):
 
     def _link_or_create(self, provider: Provider, user: IdpUserInfo) -> None:
         """Link the user to the account with the email address, or to a new account."""
-        if self._link(provider, user):
+        candidate = ProviderUser(provider.name, user.issuer, user.subject, user.email)
+        if self.linking.link(candidate):
             return
         if not self.sign_up_policy.allows(user.email, BY_PROVIDER):
             raise SignUpClosed
@@ -151,22 +144,8 @@ class IdpSignIn(BasicService):
             raise SignUpNeeded(problem) from problem
         except (Conflict, IntegrityError):
             # A concurrent callback of the same user has created the account.
-            if not self._link(provider, user):
+            if not self.linking.link(candidate):
                 raise
-
-    def _link(self, provider: Provider, user: IdpUserInfo) -> bool:
-        with transaction(self.session) as session:
-            account = self.accounts.find(user.email)
-            if account is None:
-                return False
-            if not self.accounts.is_email_verified(account):
-                self.accounts.reclaim(account)
-            if not self.accounts.is_active(account):
-                raise InactiveAccount(note={"account_id": account.id})
-            if self.identities.link(account, provider, user.issuer, user.subject, user.email):
-                email_to = account.email
-                after_commit(session, lambda: self.notify_linked(email_to, user.issuer))
-            return True
 
     def _create(self, provider: Provider, user: IdpUserInfo) -> None:
         """Create an account in a separate transaction: it must stay if it awaits approval."""

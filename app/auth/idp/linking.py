@@ -1,0 +1,138 @@
+"""Links users of identity providers to accounts with the same verified email address, at a sign-in
+or after the signed-in owner has confirmed it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.context import BasicService
+from ...core.db.account_ids import IdKind
+from ...core.db.transaction import after_commit, transaction
+from ..caller import Caller, lock_caller
+from ..errors import (
+    AccountDeleting,
+    InactiveAccount,
+    InvalidProof,
+    LinkConfirmationRequired,
+    LinkedToAnother,
+    LinkRefused,
+)
+from ..proofs import Proofs, ProofSubject, Purpose, account_subject
+from .identities import Identities
+from .linking_table import AccountState, Linking, LinkingMode, decide
+from .models import Identity
+from .providers import Providers
+
+LINK = Purpose("identity-link", token_life=timedelta(minutes=10))
+_IDENTITY = "identity"
+_REJECTIONS = {
+    Linking.REJECT: LinkRefused,
+    Linking.REJECT_DELETING: AccountDeleting,
+    Linking.REJECT_INACTIVE: InactiveAccount,
+    Linking.REJECT_ANOTHER: LinkedToAnother,
+}
+
+
+class ProviderUser(NamedTuple):
+    """A user of a provider, with a verified email address."""
+
+    # The provider's name in the settings.
+    provider: str
+    issuer: str
+    subject: str
+    email: str
+
+
+# An account, and the user whom a proof links to the account.
+Candidate = tuple[AccountLike, ProviderUser]
+
+
+@dataclass(eq=False)
+class AccountLinking(BasicService):
+    providers: Providers
+    accounts: Accounts
+    identities: Identities
+    proofs: Proofs
+    ids: IdKind
+    mode: LinkingMode
+    # Called with the email address and the issuer of a new identity.
+    notify_linked: Callable[[str, str], object]
+
+    def link(self, user: ProviderUser) -> bool:
+        """Link the account with the email address; return False without one.
+
+        Raise what the table says if the account cannot be linked.
+        """
+        with transaction(self.session):
+            found = self.accounts.find(user.email)
+            # Read again: a concurrent request may have reclaimed or linked the account.
+            account = self.accounts.lock(found.id) if found is not None else None
+            state = self._state(account, user) if account is not None else None
+            outcome = decide(state, self.mode)
+            if account is None or outcome is Linking.SIGN_UP:
+                return False
+            if rejection := _REJECTIONS.get(outcome):
+                raise rejection(note={"account_id": account.id})
+            if outcome is Linking.CONFIRM:
+                token = self.proofs.token(LINK, _subject(account, user))
+                raise LinkConfirmationRequired(
+                    members={"link_token": token}, note={"account_id": account.id}
+                )
+            if outcome is Linking.RECLAIM:
+                self.accounts.reclaim(account)
+            if outcome is not Linking.SIGN_IN:
+                self._add(account, user)
+            return True
+
+    def confirm(self, caller: Caller, token: str) -> Identity:
+        """Link the caller's account to the user of a token, once; raise InvalidProof."""
+        with transaction(self.session):
+            owner, user = self.proofs.by_token(LINK, _IDENTITY, token, self._find)
+        if owner.id != caller.account.id:
+            raise InvalidProof
+        seconds = int(LINK.token_life.total_seconds())
+        used = f"proof-used:{sha256(token.encode()).hexdigest()}"
+        if not self.proofs.keystore.add(used, "used", seconds):
+            raise InvalidProof
+        with transaction(self.session):
+            identity = self._add(lock_caller(self.accounts, caller), user)
+            if identity is None:
+                raise InvalidProof
+            return identity
+
+    def _state(self, account: AccountLike, user: ProviderUser) -> AccountState:
+        provider = self.providers.find(user.provider)
+        linked = self.identities.of_provider(account, provider, user.issuer)
+        is_linked = any((each.issuer, each.subject) == user[1:3] for each in linked)
+        return AccountState(
+            account.status,
+            self.accounts.is_active(account),
+            self.accounts.is_email_verified(account),
+            is_linked,
+            bool(linked) and not is_linked,
+        )
+
+    def _add(self, account: AccountLike, user: ProviderUser) -> Identity | None:
+        provider = self.providers.find(user.provider)
+        identity = self.identities.link(account, provider, *user[1:])
+        if identity is not None:
+            email_to = account.email
+            after_commit(self.session, lambda: self.notify_linked(email_to, user.issuer))
+        return identity
+
+    def _find(self, subject_id: Any) -> ProofSubject[Candidate] | None:
+        account_id, *values = subject_id
+        user = ProviderUser(*values)
+        account = self.accounts.by_id(self.ids.from_text(account_id))
+        if account is None or self.identities.owner(user.issuer, user.subject) is not None:
+            return None
+        return _subject(account, user)
+
+
+def _subject(account: AccountLike, user: ProviderUser) -> ProofSubject[Candidate]:
+    _, account_id, state, _ = account_subject(account)
+    return ProofSubject(_IDENTITY, [account_id, *user], state, (account, user))
