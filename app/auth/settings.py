@@ -203,17 +203,15 @@ class AuthSettings(FactorSettings):
     )
     IDP_ALLOWED_REDIRECT_URIS: list[str] = Field(
         default=[],
-        description="Redirect URIs that are allowed in addition to `IDP_REDIRECT_URI` and the"
-        " origin of `CORE__CLIENT_HOST`.",
+        description="Allowed redirect URIs besides `IDP_REDIRECT_URI` and the origin of"
+        " `CORE__CLIENT_HOST`.",
     )
     IDP_REQUIRE_SESSION: bool = Field(
         default=True,
         description="Require the session cookie of the browser that started the sign-in. If"
-        " `false`, the sign-in works without cookies, but without PKCE and nonce.",
+        " `false`, the sign-in works without cookies, PKCE and nonce.",
     )
-    IDP_LINKING: LinkingMode = Field(
-        default="auto", description="Linking of identities by a verified email address."
-    )
+    IDP_LINKING: LinkingMode = Field(default="auto", description="Link accounts by email address.")
     PROVIDERS: Annotated[dict[str, Provider], PlainValidator(read_providers)] = Field(
         default={}, description="Identity providers by name."
     )
