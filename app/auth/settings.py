@@ -192,7 +192,7 @@ class AuthSettings(FactorSettings):
     )
     IDP_METADATA_URL: str = Field(
         default="",
-        description="URL of the identity provider's OpenID Connect discovery document. Example:"
+        description="URL of the identity provider's discovery document. Example:"
         " `https://accounts.google.com/.well-known/openid-configuration`.",
     )
     IDP_ISSUER: str = Field(
