@@ -94,9 +94,8 @@ class AccountLinking(BasicService):
             owner, user = self.proofs.by_token(LINK, _IDENTITY, token, self._find)
         if owner.id != caller.account.id:
             raise InvalidProof
-        seconds = int(LINK.token_life.total_seconds())
         used = f"proof-used:{sha256(token.encode()).hexdigest()}"
-        if not self.proofs.keystore.add(used, "used", seconds):
+        if not self.proofs.keystore.add(used, "used", int(LINK.token_life.total_seconds())):
             raise InvalidProof
         with transaction(self.session):
             identity = self._add(lock_caller(self.accounts, caller), user)
