@@ -15,8 +15,8 @@ class AccountSettings(Namespace):
     )
     ROLES: list[Role] = Field(
         default=[*ROLES],
-        description="Roles that accounts can have, in addition to `root`, `admin` and `user`. A"
-        ' custom role has no administrative rights. Example: `["accountant"]`.',
+        description="Roles in addition to `root`, `admin` and `user`, without administrative"
+        ' rights. Example: `["accountant"]`.',
     )
     PASSWORDS: Literal["on", "off"] = Field(
         default="on",
@@ -50,9 +50,9 @@ class AccountSettings(Namespace):
     )
     PASSWORD_WORDS: list[str] = Field(
         default=[],
-        description="Words that a password must not consist of, such as product names. The"
-        " project name and the account's email address are always included."
-        ' Example: `["otters"]` rejects `Otters2026!`.',
+        description="Words that a password must not consist of, in addition to the project name"
+        ' and the account\'s email address. Example: `["otters"]` rejects'
+        " `Otters2026!`.",
     )
     BREACHED_PASSWORDS: Literal["off", "refuse"] = Field(
         default="off",

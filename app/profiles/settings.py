@@ -16,9 +16,8 @@ class ProfilesSettings(Namespace):
     )
     PUBLIC_FIELDS: list[str] | None = Field(
         default=None,
-        description="Profile properties that other accounts can see in addition to `id` and"
-        ' `account_id`. If unset, all properties. Example: `["first_name",'
-        ' "avatar"]`.',
+        description="Profile properties that other accounts can see, with `id` and"
+        ' `account_id`. If unset, all. Example: `["first_name", "avatar"]`.',
     )
     FORM_REQUIRED: list[
         Literal[

@@ -57,9 +57,8 @@ class SessionSettings(AccountSettings):
     COOKIE_DOMAIN: str = Field(
         default="",
         pattern=r"^(\.?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+)?$",
-        description="Domain of the session cookie, which all its subdomains receive. If empty,"
-        " only the host that set the cookie receives the cookie. Example:"
-        " `example.com`.",
+        description="Domain whose hosts receive the session cookie. If empty, only the host"
+        " that set the cookie. Example: `example.com`.",
     )
     COOKIE_SAMESITE: Literal["Lax", "Strict"] = Field(
         default="Lax", description="`SameSite` attribute of the session cookie."

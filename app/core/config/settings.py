@@ -176,9 +176,9 @@ class CoreSettings(Namespace):
     REDIS_URL: RedisUrl | None = Field(
         default=None,
         description="URL of the Redis server for the shared state store: `redis://`,"
-        " `rediss://` (TLS) or `unix://`; `redis+sentinel://` for its sentinels,"
-        " `redis+cluster://` for a Redis Cluster."
-        " Example: `redis+sentinel://a.example.com:26379,b.example.com:26379/mymaster/0`.",
+        " `rediss://` (TLS) or `unix://`; `redis+cluster://` for a Redis Cluster,"
+        " and for sentinels"
+        " `redis+sentinel://a.example.com:26379,b.example.com:26379/mymaster/0`.",
     )
     REDIS_HOST: str | None = Field(
         default=None,
