@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
 
 from flask import Request, current_app, has_request_context, request
 from werkzeug.local import LocalProxy
@@ -68,8 +68,7 @@ class Caller:
         return service(Accounts).rows.attach(self.account)
 
 
-@dataclass(eq=False)
-class WorkspaceCaller:
+class WorkspaceCaller(NamedTuple):
     """The caller of a workspace's token, which acts as a member and has no account."""
 
     workspace_id: int

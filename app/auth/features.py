@@ -62,8 +62,7 @@ class LoginCodeFeature:
     step_up: StepUp
 
 
-@dataclass(frozen=True)
-class TokenFeature:
+class TokenFeature(NamedTuple):
     """AUTH.PERSONAL_TOKENS: the tokens of programs."""
 
     # Returns None for a header of another form.

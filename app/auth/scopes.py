@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flask import Flask
 
@@ -50,7 +50,7 @@ SCOPES: Mapping[str, str] = {
     ACCOUNTS_WRITE: "Create and change accounts as an admin",
 }
 
-_NAME = re.compile(r"[a-z][a-z0-9_-]*(:[a-z][a-z0-9_-]*)+", re.ASCII)
+_NAME = r"[a-z][a-z0-9_-]*(:[a-z][a-z0-9_-]*)+"
 NAME_LENGTH = 64
 
 
@@ -83,8 +83,7 @@ def scope(*names: str, workspace: bool = True) -> ViewDecorator:
     return decorate
 
 
-@dataclass(eq=False)
-class Scopes:
+class Scopes(NamedTuple):
     """The scopes of one application."""
 
     # The descriptions by name; the application's can be declared later.
@@ -104,7 +103,7 @@ class Scopes:
 
 def check_declared(name: str, description: str, taken: Iterable[str]) -> None:
     """Raise SetupError for a scope that an application cannot declare."""
-    if not _NAME.fullmatch(name) or len(name) > NAME_LENGTH:
+    if not re.fullmatch(_NAME, name) or len(name) > NAME_LENGTH:
         raise SetupError(f"A scope is written as `orders:read` is, not {name!r}.")
     if name in taken:
         raise SetupError(f"{name!r} is a scope of Frontdesk.")

@@ -13,8 +13,7 @@ from ..auth.step_up.service import Freshness
 from ..core.context import Context, Pruner
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
-from ..delivery.worker.due_rows import DueRows
-from ..delivery.worker.worker import BackgroundWork
+from ..delivery.worker.worker import BackgroundTask, BackgroundWork
 from ..workspaces.ownership import Ownership
 from .models import AccountDeletion
 from .service import Deletion, DeletionMails, RestoreProofs
@@ -36,7 +35,10 @@ def assemble(context: Context) -> None:
         context.contribute(BackgroundWork(DELETE_ACCOUNTS, partial(_due_deletions, context)))
 
 
-def _due_deletions(context: Context) -> DueRows:
+def _due_deletions(context: Context) -> BackgroundTask:
+    # Imported here, because few services let users delete their accounts.
+    from ..delivery.worker.due_rows import DueRows
+
     first = select(func.min(AccountDeletion.deletes_at))
     return DueRows(first, context.get(Deletion).delete_due, context.engine, context.clock)
 

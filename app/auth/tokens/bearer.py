@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     # Loaded only where sessions are on.
     from ..sessions.service import Sessions
 
-_SCHEME = re.compile(r"\s*bearer", re.ASCII | re.IGNORECASE)
+_SCHEME = "bearer"
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+) *", re.ASCII)
 
 
@@ -42,7 +42,9 @@ class BearerReader:
 
     def __call__(self, request: Request, optional: bool) -> Principal | None:
         header = request.environ.get("HTTP_AUTHORIZATION")
-        if header is None or (self.only_bearer and not _SCHEME.match(header)):
+        if header is None:
+            return None
+        if self.only_bearer and not header.lstrip().lower().startswith(_SCHEME):
             return None
         match = _BEARER.fullmatch(header)
         if match is None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import partial, update_wrapper, wraps
 from inspect import iscoroutinefunction
@@ -30,6 +29,8 @@ Result = TypeVar("Result")
 SchemaSource = type[Schema] | Callable[[], type[Schema]]
 
 _ATTRIBUTE = "_frontdesk_operation"
+# The types of what a record collects.
+_CONTAINERS = (list, dict, set)
 # Views inside Frontdesk's decorators; Flask should have registered none of them.
 _WRAPPED: WeakSet[View] = WeakSet()
 
@@ -145,7 +146,10 @@ def separate(view: Callable[Params, Result]) -> tuple[Callable[Params, Result], 
         other.__kwdefaults__ = view.__kwdefaults__
     else:
         other = wraps(view)(partial(view))
-    copied = {name: copy(value) for name, value in vars(operation(other)).items()}
+    copied: dict[str, Any] = {
+        name: value.copy() if isinstance(value, _CONTAINERS) else value
+        for name, value in vars(operation(other)).items()
+    }
     own = other.__dict__[_ATTRIBUTE] = Operation(**copied)
     return other, own
 
