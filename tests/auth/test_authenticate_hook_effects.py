@@ -14,8 +14,9 @@ from app import Authenticated
 from app.core.web.operation import SAFE_METHODS, Operation, find_operation
 from app.testing.client import Api
 from app.testing.people import PASSWORD, make_person
+from scripts import http_api
 
-from ..core.test_access_matrix import FEATURES, make_olga, rows
+from ..core.test_access_matrix import make_olga, rows
 from ..rigs.cases import for_each
 from ..rigs.cookie_browsers import SAME_ORIGIN, CookieBrowser
 from ..rigs.hook_hosts import EVIL, HEADER, as_user, hook_host, read_header
@@ -32,7 +33,7 @@ def test_forged_request_is_refused_on_every_unsafe_route() -> None:
         asked.append(request.path)
         return read_header(request)
 
-    app = hook_host(read, **{name.removeprefix("AUTH__"): on for name, on in FEATURES.items()})
+    app = hook_host(read, **http_api.AUTH_ON)
     root = make_olga(lambda name, **more: make_person(app, name, prefix="/api", **more))
     before, refused = rows(app), 0
     for method, path, described in unsafe_routes(app):

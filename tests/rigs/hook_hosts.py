@@ -37,10 +37,10 @@ def as_user(person: Person, **more: str) -> dict[str, str]:
     return {HEADER: str(person.id), **more}
 
 
-def hook_host(hook: Hook = read_header, **auth: str) -> Flask:
+def hook_host(hook: Hook = read_header, **auth: Any) -> Flask:
     """Return an application with all routes that the settings enable below `/api`, the console at
     `/desk` if there are cookie sessions, and views of its own."""
-    host, db = plain_app()
+    host, db = plain_app(SECRET_KEY=HostSettings.SECRET_KEY)
     settings = HostSettings()
     settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, **auth)
     frontdesk: Frontdesk[Account] = Frontdesk()
