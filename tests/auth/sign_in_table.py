@@ -32,7 +32,7 @@ second step       | in         in         unproven   inactive   in         inact
 mailed code       | in         in         in         inactive   in         inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
 provider          | in         in         unproven   inactive   in         inactive   deleting
-provider, new     | in         in         in         inactive   in         inactive   inactive
+provider, new     | in         in         in         inactive   in         inactive   deleting
 registration      | wrong      wrong      in         wrong      wrong      wrong      wrong
 invitation        | taken      joined     joined     taken      taken      taken      taken
 reset             | in         in         in         inactive   in         inactive   inactive
@@ -49,7 +49,7 @@ second step       | in         in         unproven   inactive   in         inact
 mailed code       | in         in         in         inactive   in         inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
 provider          | in         in         unproven   inactive   in         inactive   deleting
-provider, new     | in         in         in         inactive   in         inactive   inactive
+provider, new     | in         in         in         inactive   in         inactive   deleting
 registration      | wrong      wrong      in         wrong      wrong      wrong      wrong
 invitation        | taken      joined     joined     taken      taken      taken      taken
 reset             | in         in         in         inactive   in         inactive   inactive
@@ -66,7 +66,7 @@ second step       | in         in         unproven   inactive   in         inact
 mailed code       | in         in         in         inactive   in         inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
 provider          | in         in         unproven   inactive   in         inactive   deleting
-provider, new     | in         in         in         inactive   in         inactive   inactive
+provider, new     | in         in         in         inactive   in         inactive   deleting
 registration      | wrong      wrong      in         wrong      wrong      wrong      wrong
 invitation        | taken      joined     joined     taken      taken      taken      taken
 reset             | in         in         in         inactive   in         inactive   inactive
@@ -83,7 +83,7 @@ second step       | in         in         unproven   inactive   in         inact
 mailed code       | mfa        in         in         inactive   mfa        inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
 provider          | mfa        mfa        unproven   inactive   mfa        inactive   deleting
-provider, new     | mfa        in         in         inactive   mfa        inactive   inactive
+provider, new     | mfa        in         in         inactive   mfa        inactive   deleting
 registration      | wrong      wrong      mfa        wrong      wrong      wrong      wrong
 invitation        | taken      joined     joined     taken      taken      taken      taken
 reset             | mfa        mfa        mfa        inactive   mfa        inactive   inactive
@@ -100,7 +100,7 @@ second step       | in         in         unproven   inactive   in         inact
 mailed code       | in         in         in         inactive   in         inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
 provider          | in         in         unproven   inactive   in         inactive   deleting
-provider, new     | in         in         in         inactive   in         inactive   inactive
+provider, new     | in         in         in         inactive   in         inactive   deleting
 registration      | wrong      wrong      mfa        wrong      wrong      wrong      wrong
 invitation        | taken      joined     joined     taken      taken      taken      taken
 reset             | mfa        mfa        mfa        inactive   mfa        inactive   inactive
@@ -117,7 +117,7 @@ second step       | enroll      enroll      unproven   inactive   enroll      in
 mailed code       | enroll      enroll      enroll      inactive   enroll      inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
 provider          | enroll      enroll      unproven   inactive   enroll      inactive   deleting
-provider, new     | enroll      enroll      enroll      inactive   enroll      inactive   inactive
+provider, new     | enroll      enroll      enroll      inactive   enroll      inactive   deleting
 registration      | wrong      wrong      enroll      wrong      wrong      wrong      wrong
 invitation        | taken      enroll      enroll      taken      taken      taken      taken
 reset             | enroll      enroll      enroll      inactive   enroll      inactive   inactive
@@ -134,7 +134,7 @@ second step       | in         in         unproven   inactive   in         inact
 mailed code       | mfa        enroll      enroll      inactive   mfa        inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
 provider          | mfa        mfa        unproven   inactive   mfa        inactive   deleting
-provider, new     | mfa        enroll      enroll      inactive   mfa        inactive   inactive
+provider, new     | mfa        enroll      enroll      inactive   mfa        inactive   deleting
 registration      | wrong      wrong      mfa        wrong      wrong      wrong      wrong
 invitation        | taken      enroll      enroll      taken      taken      taken      taken
 reset             | mfa        mfa        mfa        inactive   mfa        inactive   inactive
