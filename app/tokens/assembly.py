@@ -130,7 +130,7 @@ def _end_with_actions(context: Context) -> None:
         if account_id is None:
             tokens.end_of_everybody()
         else:
-            tokens.end_all(account_id, reason)
+            tokens.end_before_commit(account_id, reason)
 
     def end_if_suspended(account_id: AccountKey | None, data: Values) -> None:
         if data.get("after", {}).get("status") == SUSPENDED:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select, update
 
 from ..auth.caller import Caller
 from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
-from ..core.db.transaction import after_commit, extended_timeout, lock_row, transaction
+from ..core.db.transaction import (
+    AnySession,
+    after_commit,
+    execute_bulk,
+    extended_timeout,
+    transaction,
+    write_last,
+)
 from ..core.errors import Invalid
 from ..core.types import AccountKey
 from ..workspaces.members import Members
@@ -21,7 +30,7 @@ from .errors import PersonalTokenNotFound, WorkspaceTokenNotFound
 from .format import PERSONAL, WORKSPACE
 from .models import PersonalToken, WorkspaceToken
 from .schemas import PersonalTokenCreate, WorkspaceTokenCreate
-from .stored import ShownToken, StoredTokens
+from .stored import ShownToken, StoredTokens, is_valid
 
 REMINDER = timedelta(days=7)
 
@@ -72,26 +81,42 @@ class PersonalTokens(StoredTokens):
     def end_all(
         self, account_id: AccountKey, reason: str = BY_OWNER, since: datetime | None = None
     ) -> int:
-        """End the tokens of an account, or those created since a time; return their number.
-
-        The account is locked first: a token that is just being created is ended too.
-        """
+        """End the tokens of an account, or those created since a time; return their number."""
+        since_then = () if since is None else (PersonalToken.created_at >= since,)
         with transaction(self.session) as session:
-            model = self.accounts.model
-            lock_row(session, model, model.id == account_id)
-            which = self.valid_of(account_id)
-            if since is not None:
-                which = (*which, PersonalToken.created_at >= since)
-            ended = self.end_where(*which)
-            if ended:
-                report_action(
-                    session,
-                    actions.PERSONAL_TOKEN_ENDED,
-                    account_id=account_id,
-                    reason=reason,
-                    tokens=ended,
-                )
-            return ended
+            return self._end_of_accounts(session, [(account_id, reason)], *since_then)
+
+    def end_before_commit(self, account_id: AccountKey, reason: str) -> None:
+        """End the tokens of an account in the open transaction, together with those of others."""
+        write_last(self.session, self._end_of_accounts, (account_id, reason))
+
+    def _end_of_accounts(
+        self,
+        session: AnySession,
+        accounts: Sequence[tuple[AccountKey, str]],
+        *which: ColumnElement[bool],
+    ) -> int:
+        """End the tokens of accounts, each with a reason, and return their number.
+
+        The accounts are locked first: a token that is just being created is ended too.
+        """
+        reasons, model = dict(accounts), self.accounts.model
+        locking = select(model.id).where(model.id.in_(reasons)).order_by(model.id)
+        session.execute(locking.with_for_update(key_share=True, of=model))
+        of_accounts = PersonalToken.account_id.in_(reasons)
+        now = self.clock.now()
+        ending = update(PersonalToken).where(of_accounts, *is_valid(PersonalToken, now), *which)
+        found = ending.values(ended_at=now).returning(PersonalToken.account_id)
+        ended = Counter(execute_bulk(session, found).scalars())
+        for account_id, tokens in ended.items():
+            report_action(
+                session,
+                actions.PERSONAL_TOKEN_ENDED,
+                account_id=account_id,
+                reason=reasons[account_id],
+                tokens=tokens,
+            )
+        return ended.total()
 
     def end_of_everybody(self) -> None:
         """End the tokens of all accounts, within the transaction of an operator's sign-out."""

@@ -37,6 +37,7 @@ TYPED_EXAMPLES = {
     "cookie_pages": ["app.py", "test_app.py"],
     "subdomains": ["app.py", "test_app.py"],
     "trusted_proxy": ["app.py", "test_app.py"],
+    "programs": ["app.py", "find_tokens.py", "send_broadcast.py", "test_app.py"],
     "verify_tokens": ["accounts.py", "orders.py", "test_orders.py"],
 }
 # Examples that import packages without types, and those without Python.

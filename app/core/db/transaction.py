@@ -64,8 +64,11 @@ def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[Sess
     try:
         _leave_autocommit(session)
         yield unwrap_session(session)
-        for write, rows in current.written_last.items():
-            write(session, rows)
+        while current.written_last:
+            # A write can add others, such as audit log entries.
+            pending, current.written_last = current.written_last, {}
+            for write, rows in pending.items():
+                write(session, rows)
         session.commit()
     except BaseException:
         session.rollback()
