@@ -1,4 +1,4 @@
-"""Checks of what is switched on: identity provider, MFA, passkeys and signing keys."""
+"""Checks of the enabled features: identity provider, MFA, passkeys and signing keys."""
 
 import shlex
 from collections.abc import Iterator

@@ -178,7 +178,7 @@ class AccountRequired(Forbidden):
 
 
 class InsufficientScope(Forbidden):
-    """The credential has scopes, and not those that the route requires (RFC 6750)."""
+    """The credential lacks a scope that the route requires (RFC 6750)."""
 
     code = "insufficient_scope"
     detail = "The token does not have the required scope"

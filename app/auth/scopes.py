@@ -13,18 +13,16 @@ from typing import NamedTuple
 from flask import Flask
 
 from ..core.context import Context, WhenServing
-from ..core.errors import Problem, SetupError
+from ..core.errors import SetupError
 from ..core.hooks import check_known
 from ..core.web.operation import (
     Params,
     Result,
     RouteCheck,
-    ScopedCredential,
     ViewDecorator,
     known_operations,
     separate,
 )
-from .errors import InsufficientScope
 
 ACCOUNT_READ = "account:read"
 NOTIFICATIONS_READ, NOTIFICATIONS_WRITE = "notifications:read", "notifications:write"
@@ -109,11 +107,6 @@ def check_declared(name: str, description: str, taken: Iterable[str]) -> None:
         raise SetupError(f"{name!r} is a scope of Frontdesk.")
     if not description.strip():
         raise SetupError(f'The scope {name!r} needs a description: frontdesk.scope("{name}", "…")')
-
-
-def scoped_credential(name: str, *problems: type[Problem]) -> ScopedCredential:
-    """Return the contribution of a feature whose credentials have scopes."""
-    return ScopedCredential(name, (InsufficientScope, *problems))
 
 
 def add_scopes(context: Context, known: Mapping[str, str]) -> None:

@@ -37,7 +37,7 @@ class TokenUses:
     new_network: Action
     # Whether the networks that use a token are stored.
     keeps_networks: bool
-    # When this worker next reads what is stored, by the token and the IP address: most requests
+    # When this worker next reads the stored use, by the token and the IP address: most requests
     # neither read nor write it.
     _next: dict[tuple[int, str | None], datetime] = field(default_factory=dict, init=False)
 

@@ -25,10 +25,11 @@ from app import (
 )
 from app.accounts.service import Accounts
 from app.auth.caller import Caller, Callers, Principal, WorkspaceCaller
-from app.auth.errors import AccountRequired
-from app.auth.scopes import SCOPES, scoped_credential
+from app.auth.errors import AccountRequired, InsufficientScope
+from app.auth.scopes import SCOPES
 from app.core.context import service
 from app.core.request import OriginToken
+from app.core.web.operation import ScopedCredential
 from app.testing.client import Answer, Api
 from app.workspaces.service import Workspaces
 
@@ -76,7 +77,9 @@ class Orders(MethodView):
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
     app = make_app()
-    app.extensions["frontdesk"].contribute(scoped_credential("badge", AccountRequired))
+    app.extensions["frontdesk"].contribute(
+        ScopedCredential("badge", (InsufficientScope, AccountRequired))
+    )
     app.extensions["frontdesk"].get(Callers).readers.append(read_scoped_badge)
     read, both = scope("profiles:read"), scope("profiles:read", "audit:read")
     outside = scope("profiles:read", workspace=False)

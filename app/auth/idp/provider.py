@@ -24,7 +24,7 @@ _PUBLIC = SecretStr("")
 
 class Kind(NamedTuple):
     title: str
-    # The members that this kind needs besides `client_id`, and those that it can have.
+    # The members that this kind needs besides `client_id`, and its optional members.
     required: tuple[str, ...] = (SECRET,)
     optional: tuple[str, ...] = ()
     issuer: str = ""
@@ -48,7 +48,7 @@ KINDS = {
         issuer=f"https://login.microsoftonline.com/{TENANT}/v2.0",
         metadata_url=f"https://login.microsoftonline.com/{TENANT}/v2.0{_WELL_KNOWN}",
     ),
-    # OAuth 2.0 without OpenID Connect: it has no document, and no issuer of its own.
+    # OAuth 2.0 without OpenID Connect: it has no discovery document and no issuer.
     GITHUB: Kind("GitHub", issuer="https://github.com"),
     APPLE: Kind(
         "Apple",
@@ -77,13 +77,13 @@ class Provider:
     metadata_url: str = ""
     # The issuer that the document must name; empty: that of `metadata_url`.
     configured_issuer: str = ""
-    # The tenants whose users can sign in; empty: every tenant of the issuer.
+    # Users of these tenants can sign in; empty: every tenant of the issuer.
     tenants: tuple[str, ...] = ()
-    # The tenants whose administrators are trusted with email addresses.
+    # The email addresses of these tenants count as verified.
     verified_tenants: tuple[str, ...] = ()
     team_id: str = ""
     key_id: str = ""
-    # The file of the secret, whose permissions the doctor checks.
+    # The file of the secret. The doctor checks its permissions.
     secret_file: str = ""
     # Off allows sign-ins without cookies, without PKCE and nonce.
     needs_session: bool = True

@@ -15,8 +15,8 @@ from .signing_keys import SigningKeys, generate_key, read_keys
 
 
 class KeyFile:
-    """Changes one key: the others keep their members, also those that Frontdesk does not know. The
-    file is replaced as a whole, so that no worker reads half of it."""
+    """Changes one key: the others keep all their members, also unknown ones. The file is replaced
+    as a whole, so that no worker reads half of it."""
 
     def __init__(self, keys: SigningKeys) -> None:
         if keys.path is None:

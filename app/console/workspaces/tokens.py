@@ -17,7 +17,7 @@ from .layout import assignable_types, managers_only, render_workspace_page
 
 # All routes with such a scope need an account.
 _FOR_ACCOUNTS = (
-    *(scopes.ACCOUNT_READ, scopes.ACCOUNTS_READ, scopes.ACCOUNTS_WRITE),
+    *(scopes.ACCOUNT_READ, scopes.ACCOUNTS_READ, scopes.ACCOUNTS_WRITE, scopes.PROFILES_WRITE),
     *(scopes.NOTIFICATIONS_READ, scopes.NOTIFICATIONS_WRITE, scopes.NOTIFICATIONS_SEND),
 )
 

@@ -137,8 +137,8 @@ def operation(view: View) -> Operation:
 
 
 def separate(view: Callable[Params, Result]) -> tuple[Callable[Params, Result], Operation]:
-    """Return the view as another function with a record of its own: the view may be registered
-    for another route too."""
+    """Return the view as another function with a separate record: the view may be registered for
+    another route too."""
     if isinstance(view, FunctionType):
         # The same code, so that a request passes no more functions.
         inside = view.__code__, view.__globals__, view.__name__, view.__defaults__, view.__closure__
