@@ -48,7 +48,6 @@ SCOPES: Mapping[str, str] = {
     ACCOUNTS_WRITE: "Create and change accounts as an admin",
 }
 
-_NAME = r"[a-z][a-z0-9_-]*(:[a-z][a-z0-9_-]*)+"
 NAME_LENGTH = 64
 
 
@@ -101,7 +100,7 @@ class Scopes(NamedTuple):
 
 def check_declared(name: str, description: str, taken: Iterable[str]) -> None:
     """Raise SetupError for a scope that an application cannot declare."""
-    if not re.fullmatch(_NAME, name) or len(name) > NAME_LENGTH:
+    if not re.fullmatch("[a-z][a-z0-9_-]*(:[a-z][a-z0-9_-]*)+", name) or len(name) > NAME_LENGTH:
         raise SetupError(f"A scope is written as `orders:read` is, not {name!r}.")
     if name in taken:
         raise SetupError(f"{name!r} is a scope of Frontdesk.")
