@@ -1,11 +1,13 @@
 """The service: an application that mounts all of Frontdesk."""
 
+from __future__ import annotations
+
 import hashlib
 import logging
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
@@ -17,7 +19,6 @@ from . import blueprints
 from .accounts.account import Account, ServiceBase
 from .accounts.service import Accounts
 from .auth.actions import ACCOUNT_CREATE
-from .auth.idp.service import IdpUserInfo
 from .auth.settings import AuthSettings
 from .cli.groups import migrations
 from .core.config.environment import SettingsError, load
@@ -36,6 +37,9 @@ from .extension.options import NO_PARTS, Parts
 from .extension.settings import ServiceSettings
 from .extension.sources import service_settings
 from .frontdesk import Frontdesk
+
+if TYPE_CHECKING:
+    from .auth.idp.service import IdpUserInfo
 
 
 def create_app(settings: object | None = None, *, parts: Parts = NO_PARTS) -> Flask:

@@ -1,7 +1,5 @@
 """Builds the services of authentication for one application."""
 
-from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -10,21 +8,14 @@ from ..accounts.service import Accounts, Reclaimer
 from ..core.config.environment import SettingsError
 from ..core.context import Context, DoctorChecks, Pruner
 from ..core.data_export import DataExporter
-from ..core.extras import missing_extra
 from ..core.web.operation import RequestHeader
 from ..delivery.mail.one_off import OneOffMail, OwnerMail
 from ..delivery.mail.templates import Templates
 from .email_change.proofs import EmailChangeProofs
 from .email_change.service import EmailChangeNotices, EmailChanges
 from .email_change.undo import EmailChangeUndo, EmailUndoStep
-from .errors import IdpDisabled
 from .export import export_sign_in_data
 from .idp.identities import Identities
-from .idp.linking import AccountLinking
-from .idp.provider import DEFAULT, OIDC, Provider, title_of
-from .idp.providers import Providers
-from .idp.redirects import RedirectUris
-from .idp.service import IdpSignIn
 from .limits import AccountUnlock, EmailChangeLimits, Failures, mail_limit
 from .mails import Mails
 from .passwords import PasswordChange
@@ -72,11 +63,11 @@ def assemble(context: Context) -> None:
         context.contribute(Pruner("sessions", lambda: 0))
     if not auth.keeps_authenticators:
         context.contribute(Pruner("second_factors", lambda: 0))
-    context.add(Providers(_providers(auth)))
     if auth.has_providers:
-        _assemble_idp(context, auth)
-    else:
-        context.mark_unavailable(IdpDisabled, IdpSignIn)
+        # Imported here, because few applications have identity providers.
+        from .idp.assembly import assemble as assemble_providers
+
+        assemble_providers(context, auth)
 
 
 def _check(auth: AuthSettings, public_url: str | None) -> None:
@@ -192,68 +183,3 @@ def _email_change_proofs(context: Context) -> EmailChangeProofs:
     undoing = Purpose("email-undo", token_life=timedelta(hours=auth.EMAIL_UNDO_HOURS))
     accounts, proofs = context.get(Accounts), context.get(Proofs)
     return EmailChangeProofs(context.session, accounts, proofs, confirming, undoing)
-
-
-def _providers(auth: AuthSettings) -> Iterator[Provider]:
-    """Yield the provider of the settings `IDP_…`, and those of AUTH.PROVIDERS."""
-    if auth.ENABLE_IDP_OAUTH:
-        for name in ("IDP_METADATA_URL", "IDP_OAUTH_CLIENT_ID"):
-            if not getattr(auth, name):
-                raise SettingsError(f"AUTH.ENABLE_IDP_OAUTH is on, so {name} must be set.")
-        yield Provider(
-            DEFAULT,
-            OIDC,
-            auth.IDP_OAUTH_CLIENT_ID,
-            title_of(auth.IDP_METADATA_URL),
-            auth.IDP_OAUTH_CLIENT_SECRET,
-            auth.IDP_REDIRECT_URI,
-            auth.IDP_METADATA_URL,
-            auth.IDP_ISSUER,
-            needs_session=auth.IDP_REQUIRE_SESSION,
-        )
-    for provider in auth.PROVIDERS.values():
-        redirect_uri = provider.redirect_uri or auth.IDP_REDIRECT_URI
-        if provider.posts_form and not redirect_uri:
-            raise SettingsError(
-                f"AUTH.PROVIDERS: the identity provider {provider.name} needs redirect_uri, or set"
-                " IDP_REDIRECT_URI."
-            )
-        yield replace(provider, redirect_uri=redirect_uri)
-
-
-def _assemble_idp(context: Context, auth: AuthSettings) -> None:
-    core = context.settings.core
-    if line := missing_extra("idp"):
-        setting = "ENABLE_IDP_OAUTH is on" if auth.ENABLE_IDP_OAUTH else "PROVIDERS is set"
-        raise SettingsError(f"AUTH.{setting}, and needs an extra: {line}")
-
-    hosts = [core.CLIENT_HOST, *filter(None, [core.PUBLIC_URL if core.CONSOLE_ENABLED else None])]
-    context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
-    context.provide(AccountLinking, _account_linking)
-    context.provide(IdpSignIn, _idp_sign_in)
-
-
-def _idp_sign_in(context: Context) -> IdpSignIn:
-    return IdpSignIn(
-        context.basics,
-        context.get(Providers),
-        context.get(Accounts),
-        context.get(Identities),
-        context.get(SignInPolicy),
-        context.get(AccountLinking),
-        context.get(SignUpPolicy),
-    )
-
-
-def _account_linking(context: Context) -> AccountLinking:
-    mails, owner_mail = context.get(Mails), context.get(OwnerMail)
-    return AccountLinking(
-        context.basics,
-        context.get(Providers),
-        context.get(Accounts),
-        context.get(Identities),
-        context.get(Proofs),
-        context.tables.account_ids,
-        context.settings.of(AuthSettings).IDP_LINKING,
-        lambda email, issuer: owner_mail.notify(mails.identity_linked(email, issuer)),
-    )

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import TypeVar
 
-from flask import request
-
 from ..accounts.errors import AccountNotFound
 from ..accounts.passwords import passwords_off
 from ..accounts.service import Accounts
@@ -21,16 +19,12 @@ from ..core.web.problems import known_problem
 from .caller import Caller, caller, find_caller, principal
 from .caller import current_account as current_account
 from .errors import (
-    IdpDisabled,
     InactiveCaller,
     InvalidCredentials,
     LoggedOut,
     NotAuthorized,
-    ProviderNotFound,
     ReauthenticationRequired,
 )
-from .idp.provider import DEFAULT
-from .idp.providers import Providers
 from .sign_in.policy import SignInPolicy
 from .step_up.service import Freshness
 
@@ -295,19 +289,6 @@ def mfa_required() -> None:
     """
     if caller().factor_at is None:
         raise ReauthenticationRequired(None, factors=2)
-
-
-@guard(IdpDisabled, bearer=False)
-def idp_required() -> None:
-    """Require the identity provider of the settings `IDP_…`, before the request is read."""
-    if DEFAULT not in service(Providers):
-        raise IdpDisabled
-
-
-@guard(ProviderNotFound, bearer=False)
-def provider_required() -> None:
-    """Require the identity provider of the path, before the request is read."""
-    service(Providers).find((request.view_args or {})["provider"])
 
 
 @guard(

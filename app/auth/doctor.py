@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..core.config.environment import SettingsError
-from ..core.context import current_frontdesk, service
+from ..core.context import current_frontdesk, find_context, service
 from ..core.doctor import LOOPBACK, Check, Finding, exposed
 from ..core.process.folders import is_exposed
 from .errors import ProviderUnavailable
@@ -17,6 +17,8 @@ from .webauthn.relying_party import RelyingParty
 
 
 def check_idp() -> Iterator[Finding]:
+    if not find_context().has(Providers):
+        return
     for provider in service(Providers).values():
         yield from _check_provider(provider)
 

@@ -28,8 +28,7 @@ from .errors import (
     InvalidProof,
     TooManyAttempts,
 )
-from .idp import account_routes as identity_routes  # noqa: F401
-from .idp import routes as idp_routes  # noqa: F401
+from .idp import blueprint as idp_blueprint  # noqa: F401
 from .recovery import Recovery
 from .schemas import (
     LoginFormWithFactor,

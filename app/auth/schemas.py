@@ -1,37 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any, NotRequired, TypedDict
 
-from flask import has_app_context, has_request_context, request
-from marshmallow import (
-    Schema,
-    ValidationError,
-    fields,
-    missing,
-    post_load,
-    pre_load,
-    validates_schema,
-)
+from flask import has_app_context
+from marshmallow import Schema, ValidationError, fields, missing, validates_schema
 
 from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, find_password_error
 from ..accounts.schemas import AccountRead
-from ..core.coded_messages import DISABLED, REQUIRED, CodedMessage
-from ..core.context import current_frontdesk, service
-from ..core.types import JsonObject
+from ..core.coded_messages import DISABLED, REQUIRED
+from ..core.context import current_frontdesk
 from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
-from .idp.provider import DEFAULT, KINDS, Provider
-from .idp.providers import Providers
-from .idp.redirects import RedirectUris
 from .proofs import SHORTEST_TOKEN, is_code
 from .settings import AuthSettings
 
 TOKEN_TYPE = NamedEnum("TokenType", ("bearer",))
-PROVIDER_KIND = NamedEnum("ProviderKind", tuple(KINDS))
-NOT_ALLOWED = CodedMessage(
-    "Not an allowed redirect URI.", "invalid_format", expected="redirect_uri"
-)
 
 
 class _Password(Text):
@@ -198,128 +181,6 @@ class MailedToken(RequestSchema):
     token = Text(min=1, max=1024, required=True, description="Token from the link.")
 
 
-class RedirectUri(Text):
-    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
-        uri = super()._deserialize(value, attr, data, **kwargs)
-        if not service(RedirectUris).allows(uri, _provider_of_path()):
-            raise ValidationError(NOT_ALLOWED)
-        return uri
-
-
-def _provider_of_path() -> Provider:
-    # Tests and tools load schemas without a request.
-    path = (request.view_args or {}) if has_request_context() else {}
-    return service(Providers).find(path.get("provider", DEFAULT))
-
-
-class IdpLogin(RequestSchema):
-    class Input(TypedDict):
-        redirect_uri: str
-
-    redirect_uri = RedirectUri(
-        max=500,
-        description="URL to which the identity provider returns the browser. Default: that of"
-        " the provider, otherwise `IDP_REDIRECT_URI`.",
-    )
-
-    @pre_load
-    def fill_in_redirect_uri(self, data: object, **kwargs: object) -> object:
-        default = _provider_of_path().redirect_uri
-        if isinstance(data, Mapping) and default:
-            return {"redirect_uri": default, **data}
-        return data
-
-    @validates_schema(skip_on_field_errors=True)
-    def require_redirect_uri(self, data: Input, **kwargs: object) -> None:
-        if "redirect_uri" not in data:
-            raise ValidationError(REQUIRED, "redirect_uri")
-
-
-class IdpCallback(IdpLogin):
-    class Input(IdpLogin.Input):
-        code: str
-        state: str | None
-        auth_data: JsonObject | None
-
-    code = Text(
-        min=1, max=4096, required=True, description="Authorization code from the identity provider."
-    )
-    state = Text(
-        max=512,
-        load_default=None,
-        description="`state` that the identity provider returned with the code.",
-    )
-    auth_data = fields.Dict(
-        keys=fields.String(),
-        metadata={"description": "Additional data for the application's sign-up."},
-    )
-
-    @pre_load
-    def fill_in_auth_data(self, data: object, **kwargs: object) -> object:
-        return {"auth_data": {}, **data} if isinstance(data, Mapping) else data
-
-    @post_load
-    def drop_unvalidated_data(self, data: Input, **kwargs: object) -> Input:
-        """Remove `auth_data` that no schema of the application has validated."""
-        checked = isinstance(self.fields["auth_data"], fields.Nested)
-        return data if checked else {**data, "auth_data": None}
-
-
-class ProviderCallback(IdpCallback):
-    class Input(IdpCallback.Input):
-        iss: str | None
-
-    state = Text(
-        max=512,
-        load_default=None,
-        description="`state` that the identity provider returned with the code. Required, except"
-        " for the provider `default`.",
-    )
-    iss = Text(
-        max=512,
-        load_default=None,
-        description="`iss` that the identity provider returned with the code (RFC 9207).",
-    )
-
-
-class ProviderReturn(RequestSchema):
-    class Input(TypedDict):
-        code: NotRequired[str]
-        state: NotRequired[str]
-        error: NotRequired[str]
-
-    code = Text(max=4096, description="Authorization code.")
-    state = Text(max=512, description="`state` of the sign-in.")
-    error = Text(max=512, description="Error code, if the user canceled the sign-in.")
-
-
-class ProviderRead(Schema):
-    name = response_field(fields.String, "Name of the provider, for the paths below `/idp/`.")
-    kind = response_field(EnumField, "Kind of the provider.", PROVIDER_KIND)
-    title = response_field(fields.String, "Name of the provider for users.")
-
-
-class LinkConfirmation(RequestSchema):
-    class Input(TypedDict):
-        link_token: str
-
-    link_token = Text(
-        min=1,
-        max=4096,
-        required=True,
-        description="`link_token` of the error `link_confirmation_required`.",
-    )
-
-
-class IdentityRead(Schema):
-    id = response_field(fields.Integer, "Id of the link.")
-    provider = response_field(fields.String, "Name of the provider.")
-    issuer = response_field(fields.String, "Issuer of the user's id at the provider.")
-    email = response_field(fields.String, "Verified email address at the time of linking.")
-    linked_at = response_field(Timestamp, "When the account was linked.")
-    last_used_at = response_field(Timestamp, "Last sign-in with this identity.")
-
-
 class LoginRead(Schema):
     """The response of a sign-in. Subclass it to add fields."""
 
@@ -351,22 +212,6 @@ def login_read() -> type[Schema]:
     if current_frontdesk.settings.of(AuthSettings).refreshes:
         login = _with_refresh(login)
     return _with_account(login, account_read())
-
-
-def idp_callback_read() -> type[Schema]:
-    return _with_payload(IdpCallback, current_frontdesk.schemas.get("idp_payload"))
-
-
-def provider_callback_read() -> type[Schema]:
-    return _with_payload(ProviderCallback, current_frontdesk.schemas.get("idp_payload"))
-
-
-@cache
-def _with_payload(callback: type[Schema], payload: type[Schema] | None) -> type[Schema]:
-    """Return the callback schema with the application's `auth_data`."""
-    if payload is None:
-        return callback
-    return type(callback.__name__, (callback,), {"auth_data": fields.Nested(payload)})
 
 
 @cache

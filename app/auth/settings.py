@@ -3,10 +3,15 @@ from typing import Annotated, Literal
 from pydantic import Field, PlainValidator, PositiveInt, SecretStr
 
 from ..core.config.field_types import Limit, UrlPath
-from .idp.linking_table import LinkingMode
-from .idp.provider import Provider
-from .idp.provider_settings import read_providers
+from .idp.provider import LinkingMode, Provider
 from .mfa.settings import FactorSettings
+
+
+def _read_providers(given: object) -> dict[str, Provider]:
+    # Imported here, because few applications have identity providers.
+    from .idp.provider_settings import read_providers
+
+    return read_providers(given)
 
 
 class AuthSettings(FactorSettings):
@@ -212,7 +217,7 @@ class AuthSettings(FactorSettings):
         " `false`, the sign-in works without cookies, PKCE and nonce.",
     )
     IDP_LINKING: LinkingMode = Field(default="auto", description="Link accounts by email address.")
-    PROVIDERS: Annotated[dict[str, Provider], PlainValidator(read_providers)] = Field(
+    PROVIDERS: Annotated[dict[str, Provider], PlainValidator(_read_providers)] = Field(
         default={}, description="Identity providers by name."
     )
 

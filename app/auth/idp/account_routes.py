@@ -7,16 +7,14 @@ from ...core.web.operation import example, raises
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from .. import examples
-from ..blueprint import blueprint
 from ..caller import caller
 from ..decorators import active_account_required, fresh_required
 from ..errors import InvalidProof, LinkedToAnother, ProviderNotFound
-from ..schemas import IdentityRead, LinkConfirmation
 from .linking import AccountLinking
 from .models import Identity
+from .schemas import IdentityRead, LinkConfirmation
 
 
-@blueprint.post("/account/identities/confirm", only_with=AccountLinking)
 @active_account_required
 @fresh_required()
 @example(json=examples.LINK_CONFIRMATION, answer=examples.IDENTITY)

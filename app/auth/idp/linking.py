@@ -23,8 +23,9 @@ from ..errors import (
 )
 from ..proofs import Proofs, ProofSubject, Purpose, account_subject
 from .identities import Identities
-from .linking_table import AccountState, Linking, LinkingMode, decide
+from .linking_table import AccountState, Linking, decide
 from .models import Identity
+from .provider import LinkingMode
 from .providers import Providers
 
 LINK = Purpose("identity-link", token_life=timedelta(minutes=10))

@@ -6,11 +6,10 @@ account is not read.
 """
 
 from enum import Enum, auto
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ...accounts.models import DELETING, PENDING
-
-LinkingMode = Literal["auto", "confirm", "never"]
+from .provider import LinkingMode
 
 
 class AccountState(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -13,6 +13,9 @@ from ...core.types import Values
 # The provider of the settings `IDP_…`.
 DEFAULT = "default"
 OIDC, GOOGLE, MICROSOFT, GITHUB, APPLE = "oidc", "google", "microsoft", "github", "apple"
+
+# What happens to an account with the verified address of a new identity.
+LinkingMode = Literal["auto", "confirm", "never"]
 
 # The place of the tenant in the issuer of Microsoft's documents for several tenants.
 TENANT = "{tenantid}"

@@ -11,29 +11,30 @@ from werkzeug.wrappers import Response
 
 from ...core.context import current_frontdesk, service
 from ...core.types import JsonObject
+from ...core.web.lazy_views import LazyView
 from ...core.web.operation import anyone, example, raises, variables
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from .. import examples
-from ..blueprint import blueprint
 from ..cross_site import own_origin
-from ..decorators import idp_required, provider_required, raises_sign_in_problems
+from ..decorators import raises_sign_in_problems
 from ..errors import PROVIDER_PROBLEMS, ProviderNotFound, ProviderUnavailable
-from ..schemas import (
+from ..schemas import login_read
+from ..sign_in.options import sign_in_options
+from ..sign_in.policy import response_payload
+from .decorators import idp_required, provider_required
+from .pending import PendingSignIns
+from .provider import DEFAULT, Provider
+from .providers import Providers
+from .schemas import (
     IdpCallback,
     IdpLogin,
     ProviderCallback,
     ProviderRead,
     ProviderReturn,
     idp_callback_read,
-    login_read,
     provider_callback_read,
 )
-from ..sign_in.options import sign_in_options
-from ..sign_in.policy import response_payload
-from .pending import PendingSignIns
-from .provider import DEFAULT, Provider
-from .providers import Providers
 from .service import Callback, IdpSignIn
 from .session_cookie import ProviderRedirect
 
@@ -42,7 +43,6 @@ MAX_FORM = 8 * 1024
 named_provider = variables(provider="Name of the identity provider, or `default`.")
 
 
-@blueprint.get("/idp/login")
 @anyone
 @idp_required
 @raises(ProviderUnavailable)
@@ -56,7 +56,6 @@ def idp_login(query: IdpLogin.Input) -> Response:
     return _begin(DEFAULT, query)
 
 
-@blueprint.post("/idp/callback")
 @anyone
 @idp_required
 @raises_sign_in_problems
@@ -72,7 +71,6 @@ def idp_callback(json: IdpCallback.Input) -> JsonObject:
     return _finish(DEFAULT, Callback(**json))
 
 
-@blueprint.get("/idp/providers", only_with=IdpSignIn)
 @anyone
 @example(answer=examples.PROVIDERS)
 @answers(200, ProviderRead, many=True)
@@ -84,7 +82,6 @@ def list_providers() -> Iterable[Provider]:
     return service(Providers).values()
 
 
-@blueprint.get("/idp/<provider>/login", only_with=IdpSignIn)
 @anyone
 @provider_required
 @named_provider
@@ -99,7 +96,6 @@ def provider_login(provider: str, query: IdpLogin.Input) -> Response:
     return _begin(provider, query)
 
 
-@blueprint.post("/idp/<provider>/callback", only_with=IdpSignIn)
 @anyone
 @provider_required
 @named_provider
@@ -116,7 +112,6 @@ def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject
     return _finish(provider, Callback(**json))
 
 
-@blueprint.post("/idp/<provider>/return", only_with=IdpSignIn)
 @anyone
 @provider_required
 @named_provider
@@ -159,7 +154,10 @@ def _return_uri(provider: str) -> str:
     """Return the URL of `provider_return`, for the provider."""
     # A page of the console, which has another blueprint, may have called the view.
     views = current_app.view_functions.items()
-    endpoint = next(name for name, view in views if view is provider_return)
+    name = provider_return.__name__
+    endpoint = next(
+        found for found, view in views if isinstance(view, LazyView) and view.__name__ == name
+    )
     return f"{own_origin(request)}{url_for(endpoint, provider=provider)}"
 
 

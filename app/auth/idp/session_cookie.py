@@ -9,7 +9,7 @@ from flask.sessions import SecureCookieSessionInterface
 
 from ...core.context import EXTENSION
 from ...core.errors import SetupError
-from .service import IdpSignIn
+from .providers import Providers
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class ProviderRedirect(Response):
 
 def prepare_session(state: BlueprintSetupState) -> None:
     app = cast(Flask, state.app)
-    if not app.extensions[EXTENSION].provides(IdpSignIn):
+    if not app.extensions[EXTENSION].has(Providers):
         return
     is_signed_cookie = isinstance(app.session_interface, SecureCookieSessionInterface)
     if is_signed_cookie and not app.secret_key:

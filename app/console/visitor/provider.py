@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from flask import Response, request, session
 
 from ...auth.cross_site import own_origin
-from ...auth.decorators import idp_required
 from ...auth.idp import routes as idp_api
+from ...auth.idp.decorators import idp_required
 from ...auth.idp.provider import DEFAULT
 from ...auth.idp.providers import Providers
 from ...auth.idp.redirects import RedirectUris
@@ -30,7 +30,8 @@ _NEXT = "frontdesk_console_next"
 
 def provider_name() -> str:
     """Return the name of the provider for users, or an empty string without one."""
-    provider = service(Providers).get(DEFAULT)
+    context = find_context()
+    provider = context.get(Providers).get(DEFAULT) if context.has(Providers) else None
     return provider.title if provider else ""
 
 

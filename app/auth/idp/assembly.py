@@ -1,0 +1,87 @@
+"""Builds the services of identity providers, for an application that has any."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...accounts.service import Accounts
+from ...core.config.environment import SettingsError
+from ...core.context import Context
+from ...core.extras import missing_extra
+from ...delivery.mail.one_off import OwnerMail
+from ..mails import Mails
+from ..proofs import Proofs
+from ..settings import AuthSettings
+from ..sign_in.policy import SignInPolicy
+from ..sign_up_policy import SignUpPolicy
+from .identities import Identities
+from .linking import AccountLinking
+from .provider import DEFAULT, OIDC, Provider, title_of
+from .providers import Providers
+from .redirects import RedirectUris
+from .service import IdpSignIn
+
+
+def assemble(context: Context, auth: AuthSettings) -> None:
+    core = context.settings.core
+    if line := missing_extra("idp"):
+        setting = "ENABLE_IDP_OAUTH is on" if auth.ENABLE_IDP_OAUTH else "PROVIDERS is set"
+        raise SettingsError(f"AUTH.{setting}, and needs an extra: {line}")
+
+    context.add(Providers(_providers(auth)))
+    hosts = [core.CLIENT_HOST, *filter(None, [core.PUBLIC_URL if core.CONSOLE_ENABLED else None])]
+    context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
+    context.provide(AccountLinking, _account_linking)
+    context.provide(IdpSignIn, _idp_sign_in)
+
+
+def _providers(auth: AuthSettings) -> Iterator[Provider]:
+    """Yield the provider of the settings `IDP_…`, and those of AUTH.PROVIDERS."""
+    if auth.ENABLE_IDP_OAUTH:
+        for name in ("IDP_METADATA_URL", "IDP_OAUTH_CLIENT_ID"):
+            if not getattr(auth, name):
+                raise SettingsError(f"AUTH.ENABLE_IDP_OAUTH is on, so {name} must be set.")
+        yield Provider(
+            DEFAULT,
+            OIDC,
+            auth.IDP_OAUTH_CLIENT_ID,
+            title_of(auth.IDP_METADATA_URL),
+            auth.IDP_OAUTH_CLIENT_SECRET,
+            auth.IDP_REDIRECT_URI,
+            auth.IDP_METADATA_URL,
+            auth.IDP_ISSUER,
+            needs_session=auth.IDP_REQUIRE_SESSION,
+        )
+    for provider in auth.PROVIDERS.values():
+        redirect_uri = provider.redirect_uri or auth.IDP_REDIRECT_URI
+        if provider.posts_form and not redirect_uri:
+            raise SettingsError(
+                f"AUTH.PROVIDERS: the identity provider {provider.name} needs redirect_uri, or set"
+                " IDP_REDIRECT_URI."
+            )
+        yield replace(provider, redirect_uri=redirect_uri)
+
+
+def _idp_sign_in(context: Context) -> IdpSignIn:
+    return IdpSignIn(
+        context.basics,
+        context.get(Providers),
+        context.get(Accounts),
+        context.get(Identities),
+        context.get(SignInPolicy),
+        context.get(AccountLinking),
+        context.get(SignUpPolicy),
+    )
+
+
+def _account_linking(context: Context) -> AccountLinking:
+    mails, owner_mail = context.get(Mails), context.get(OwnerMail)
+    return AccountLinking(
+        context.basics,
+        context.get(Providers),
+        context.get(Accounts),
+        context.get(Identities),
+        context.get(Proofs),
+        context.tables.account_ids,
+        context.settings.of(AuthSettings).IDP_LINKING,
+        lambda email, issuer: owner_mail.notify(mails.identity_linked(email, issuer)),
+    )
