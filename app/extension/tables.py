@@ -33,7 +33,7 @@ MODELS = {
     "workspaces.models": ("workspace_members", "workspaces"),
 }
 # Tables that only some applications have. No start imports their models.
-_MODELS_OF_FEATURES = ("banners.models", "tokens.models")
+_MODELS_OF_FEATURES = ("auth.idp.provider_models", "banners.models", "tokens.models")
 TABLES = frozenset(f"frontdesk_{name}" for names in MODELS.values() for name in names)
 # Those whose rows are work for the worker that sends messages.
 WORK_TABLES = (

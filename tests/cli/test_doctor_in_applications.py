@@ -62,7 +62,7 @@ def test_pending_migrations_of_frontdesk_are_named(host: Flask) -> None:
     change(host, "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
     change(host, "INSERT INTO alembic_version VALUES ('0031_shared_broadcasts'), ('of_the_host')")
     (message,) = migration_errors(host)
-    pending = "0032_removed_features, 0033_notifications, 0034_tokens"
+    pending = "0032_removed_features, 0033_notifications, 0034_tokens, 0035_identity_providers"
     assert message.startswith(f"Migrations are pending: {pending}.")
     assert message.endswith("Run `flask db upgrade heads`.")
 

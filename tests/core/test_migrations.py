@@ -26,6 +26,7 @@ from sqlalchemy.orm import mapped_column
 
 from app import AccountMixin, Frontdesk, blueprints, create_app
 from app.accounts.account import ServiceBase
+from app.auth.idp.provider_settings import read_providers
 from app.auth.settings import AuthSettings
 from app.core.db.migrations import MIGRATION_LOCK, _is_compared, _is_in_models, _partitions
 from app.core.db.postgres import TIMEOUT_SECONDS
@@ -142,7 +143,15 @@ def test_partitions_are_in_no_models_and_stay(service: Flask) -> None:
 
 
 class HostWithEverything(HostSettings):
-    AUTH = AuthSettings(BCRYPT_ROUNDS=4, SESSIONS="on", MFA="optional", PERSONAL_TOKENS="on")
+    AUTH = AuthSettings(
+        BCRYPT_ROUNDS=4,
+        SESSIONS="on",
+        MFA="optional",
+        PERSONAL_TOKENS="on",
+        PROVIDERS=read_providers(
+            {"google": {"kind": "google", "client_id": "id", "client_secret": "secret"}}
+        ),
+    )
 
 
 @pytest.fixture

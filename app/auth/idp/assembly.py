@@ -16,6 +16,7 @@ from ..sign_up_policy import SignUpPolicy
 from .identities import Identities
 from .linking import AccountLinking
 from .provider import DEFAULT, OIDC, Provider, title_of
+from .provider_models import ProviderGrant, ProviderSession
 from .providers import Providers
 from .redirects import RedirectUris
 from .service import IdpSignIn
@@ -30,6 +31,9 @@ def assemble(context: Context, auth: AuthSettings) -> None:
     context.add(Providers(_providers(auth)))
     hosts = [core.CLIENT_HOST, *filter(None, [core.PUBLIC_URL if core.CONSOLE_ENABLED else None])]
     context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
+    context.tables.add(ProviderGrant)
+    if auth.stores_sessions:
+        context.tables.add(ProviderSession)
     context.provide(AccountLinking, _account_linking)
     context.provide(IdpSignIn, _idp_sign_in)
 
