@@ -25,7 +25,7 @@ _LOCATIONS = """version_locations =
 path_separator = newline
 revision_environment = true
 """
-_FIRST = '''"""The start of the application's own migrations, after Frontdesk's first one."""
+_FIRST = '''"""The start of the application's own migrations, after Frontdesk's first migration."""
 
 revision = "0001_{label}"
 down_revision = None

@@ -88,7 +88,7 @@ def start_with_first_request(context: Context, work_tables: Sequence[str]) -> No
 
 
 def has_own_engine(context: Context) -> bool:
-    """Return whether the application delivers by Celery or by an engine of its own, which has to
+    """Return whether the application delivers by Celery or by its own engine, which has to
     know the worker from the start."""
     broker = context.settings.core.CELERY_BROKER_URL
     has_broker = broker is not None and broker.get_secret_value() != ""

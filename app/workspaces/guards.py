@@ -86,7 +86,7 @@ def resolve_workspace(resolver: WorkspaceResolver | None = None) -> WorkspaceAcc
         access = _limit_access(find_access(session, slug, account, own_id), found)
     resolved.append((key, access))
     if not isinstance(found, WorkspaceCaller):
-        # The entries of a workspace's token are in the audit log of its own workspace.
+        # The entries of a workspace's token are in the audit log of that workspace.
         is_active = access.member is not None and access.member.is_active
         set_origin_workspace(access.workspace.id, is_member=is_active)
     return access

@@ -23,7 +23,7 @@ def is_entry_of(workspace_id: Any) -> ColumnElement[bool]:
     actor_is_member = exists().where(
         Member.workspace_id == AuditEntry.workspace_id, Member.account_id == AuditEntry.actor_id
     )
-    # The entries of a workspace's token are in the audit log of its own workspace.
+    # The entries of a workspace's token are in the audit log of that workspace.
     by_token = AuditEntry.actor_kind == TOKEN_ACTOR
     return and_(
         AuditEntry.workspace_id == workspace_id,

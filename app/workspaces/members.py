@@ -92,7 +92,7 @@ class Members:
     def _found(
         self, workspace_id: int, viewer: Viewer, search: str
     ) -> Sequence[ColumnElement[bool]]:
-        """Return the conditions for the members that a search finds: a second one if the text is
+        """Return the conditions for the members that a search finds: another one if the text is
         so frequent that only the first MAX_CHECKED members are searched.
 
         An account that is no member must not change the result: members could find out whether

@@ -58,7 +58,7 @@ class Failover:
     # Seconds from the fault to the promotion, and from the promotion to the last 503.
     promotion: float
     recovery: float
-    # Responses that told a client that its guess was wrong.
+    # Responses that reject the guess of a client.
     guesses: int
     slowest: float
 

@@ -29,7 +29,7 @@ class Uses:
 def end_while_used(
     connections: Sequence[HTTPConnection], path: str, token: str, end: Callable[[], object]
 ) -> Uses:
-    """Use a token over all connections at once, and end it meanwhile."""
+    """Use a token over all connections at once, and end it during these uses."""
     warm, ended = Semaphore(0), Event()
 
     def use(connection: HTTPConnection) -> Uses:

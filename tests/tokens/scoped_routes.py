@@ -15,7 +15,7 @@ class ScopedRoute(NamedTuple):
 
 OK = "accepted"
 SCOPE, ROLE = "403 insufficient_scope", "403 not_authorized"
-STRANGER, ACCOUNT = "403 not_a_member", "403 account_required"
+NO_MEMBER, ACCOUNT = "403 not_a_member", "403 account_required"
 
 # The tokens have all scopes if nothing else is said. They belong to an account that was a root and
 # an owner of the workspace in the path when they were created.
@@ -40,11 +40,11 @@ RESPONSES: dict[str, tuple[str, ...]] = {
     # Outside of workspaces unless a header names one, and for every member of it.
     "account or member": (SCOPE, OK, SCOPE, SCOPE, OK, SCOPE, SCOPE, SCOPE),
     # Within the workspace in the path.
-    "member": (SCOPE, OK, STRANGER, OK, OK, OK, OK, STRANGER),
-    "manager": (SCOPE, OK, STRANGER, OK, ROLE, OK, ROLE, STRANGER),
+    "member": (SCOPE, OK, NO_MEMBER, OK, OK, OK, OK, NO_MEMBER),
+    "manager": (SCOPE, OK, NO_MEMBER, OK, ROLE, OK, ROLE, NO_MEMBER),
     # There, but for accounts only.
-    "member with an account": (SCOPE, OK, STRANGER, OK, OK, ACCOUNT, ACCOUNT, ACCOUNT),
-    "manager with an account": (SCOPE, OK, STRANGER, OK, ROLE, ACCOUNT, ACCOUNT, ACCOUNT),
+    "member with an account": (SCOPE, OK, NO_MEMBER, OK, OK, ACCOUNT, ACCOUNT, ACCOUNT),
+    "manager with an account": (SCOPE, OK, NO_MEMBER, OK, ROLE, ACCOUNT, ACCOUNT, ACCOUNT),
 }
 # Tokens that are rejected before their scopes are compared, by every route that reads a credential.
 INVALID = {

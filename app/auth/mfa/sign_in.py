@@ -95,7 +95,7 @@ class SecondStep:
         """Sign in by the first proof and a second factor. Of several requests with one token, one
         succeeds."""
         first = self.tokens.read(CHALLENGE, mfa_token)
-        # One sign-in, whose first proof counts.
+        # One sign-in: its first proof counts.
         rejected = sign_in_by(first.proofs[0])
         with rejected, self.tokens.limit_tries(first), transaction(self.session):
             proof = self.second_factors.check(first.account, kind, value, options)

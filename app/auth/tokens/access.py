@@ -246,7 +246,7 @@ class Signer:
     """
 
     def __init__(self, secret: str, host: Flask, keys: SigningKeys | None = None) -> None:
-        """Claims are serialized by the application's JSON provider. With keys, the first one signs
+        """Claims are serialized by the application's JSON provider. With keys, the first key signs
         instead of the secret."""
         self._secret = secret
         self._json_provider_class = host.json_provider_class

@@ -1,4 +1,4 @@
-"""Changes of an account that need a form of their own: suspension, email address, linked identities
+"""Changes of an account that need a separate form: suspension, email address, linked identities
 and notes."""
 
 from datetime import timedelta

@@ -112,7 +112,7 @@ def _check_recorded(connection: Connection, context: Any) -> None:
     if command in ("upgrade", "downgrade") and not context.is_offline_mode():
         _forget_implied(connection, context, heads)
     if connection.dialect.name == "postgresql":
-        # Each attempt to lock a table is a transaction of its own.
+        # Each attempt to lock a table is a separate transaction.
         connection.commit()
 
 

@@ -12,13 +12,13 @@ from .tables import our_tables
 
 _REVISION = re.compile(r'^revision\b[^=]*= *"([^"]+)"', re.MULTILINE)
 _DOWN_REVISION = re.compile(r"^down_revision\b[^=]*=(.*)$", re.MULTILINE)
-# The branch labels of our first migration are also the ids of those that it replaces.
+# The branch labels of our first migration are also the ids of the migrations that it replaces.
 _REPLACED = re.compile(r"^branch_labels\b[^=]*= *\(([^)]*)\)", re.MULTILINE)
 _QUOTED = re.compile(r'"([^"]+)"')
 
 
 class ReplacedRevision(SetupError):
-    """A revision whose migration was replaced by our first one."""
+    """A revision with a migration that our first migration replaces."""
 
 
 def refuse_replaced(revisions: Iterable[str], folder: Path) -> None:
