@@ -64,6 +64,7 @@ class Extension(Notifying, Recording, SigningIn[A]):
     # The decorators of hooks.
     claims = hooks.claims
     payload = hooks.payload
+    provider_claims = hooks.provider_claims
     may_register = hooks.may_register
     recovery_mail = hooks.recovery_mail
     authenticate = hooks.authenticate

@@ -48,6 +48,20 @@ def payload(payload: JsonObject, session: AnySession, /) -> Values:
     return payload
 
 
+@hook(call_all)
+def provider_claims(account: Any, provider: str, claims: Values, session: AnySession, /) -> object:
+    """Use the claims of an identity provider
+
+    Called: at each sign-in through an identity provider, inside its transaction, before the
+        account is checked and the token is signed
+    Arguments: `account` (its row is locked), `provider` (the name in `AUTH.PROVIDERS`, or
+        `default`), `claims` (verified), `session`
+    Returns: nothing. An exception aborts the sign-in; a `Problem` is the response.
+    Default: the claims change nothing
+    """
+    return None
+
+
 @hook()
 def may_register(email: str, method: str, session: AnySession, /) -> bool | Problem:
     """Decide who can register
@@ -164,6 +178,7 @@ HOOKS: dict[str, Hook[Any]] = {
     for hook in (
         claims,
         payload,
+        provider_claims,
         may_register,
         recovery_mail,
         authenticate,

@@ -34,6 +34,11 @@ class Identities:
         )
         return found
 
+    def find(self, issuer: str, subject: str) -> Identity | None:
+        """Return the link as stored: a concurrent request may have deleted it."""
+        user = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
+        return self.session.scalar(user.execution_options(populate_existing=True))
+
     def list(self, account_id: AccountKey) -> Sequence[Identity]:
         return self.session.scalars(
             select(Identity).where(Identity.account_id == account_id).order_by(Identity.id)

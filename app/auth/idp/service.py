@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import InvalidEmail, MissingValue
+from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import transaction
@@ -32,7 +33,7 @@ from ..errors import (
 from ..proof_names import PROVIDER
 from ..sign_in.attempts import sign_in_by
 from ..sign_in.options import SignInOptions
-from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
+from ..sign_in.policy import Challenge, SignInPolicy, SignInResult, stale_proof_error
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .identities import Identities
 from .linking import AccountLinking, ProviderUser
@@ -109,27 +110,39 @@ class IdpSignIn(BasicService):
         pending = _take(provider, callback, pending_sign_ins)
         sent_uri = return_uri if provider.posts_form else callback.redirect_uri
         claims = self.providers.client(name).claims(callback.code, sent_uri, pending)
-        issuer, subject = claims["iss"], claims["sub"]
-        outcome = self._admit(issuer, subject, options)
+        outcome = self._admit(provider, claims, options)
         if outcome is None:
             email = _email(provider, claims)
-            user = IdpUserInfo(email, callback.auth_data, subject, claims, issuer)
+            user = IdpUserInfo(email, callback.auth_data, claims["sub"], claims, claims["iss"])
             self._link_or_create(provider, user)
-            outcome = self._admit(issuer, subject, options)
+            outcome = self._admit(provider, claims, options)
         if outcome is None:
             raise NoAccountCreated
         return outcome
 
     def _admit(
-        self, issuer: str, subject: str, options: SignInOptions
+        self, provider: Provider, claims: Values, options: SignInOptions
     ) -> SignInResult | Challenge | None:
+        issuer, subject = claims["iss"], claims["sub"]
         with transaction(self.session):
             account = self.identities.owner(issuer, subject)
             if account is None:
                 return None
+            self._apply_claims(provider, account, claims)
             outcome = self.policy.admit(account, (PROVIDER,), options)
             self.identities.record_use(issuer, subject)
             return outcome
+
+    def _apply_claims(self, provider: Provider, account: AccountLike, claims: Values) -> None:
+        """Change the account before the stages, which then read its new role."""
+        if not self.hooks.registered("provider_claims"):
+            return
+        self.policy.lock(account, (PROVIDER,))
+        # A concurrent request may have unlinked the identity.
+        identity = self.identities.find(claims["iss"], claims["sub"])
+        if identity is None or identity.account_id != account.id:
+            raise stale_proof_error((PROVIDER,), account.id)
+        self.hooks.provider_claims(account, provider.name, claims, self.session)
 
     def _link_or_create(self, provider: Provider, user: IdpUserInfo) -> None:
         """Link the user to the account with the email address, or to a new account."""

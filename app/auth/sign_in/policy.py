@@ -135,6 +135,11 @@ class SignInPolicy(BasicService):
                 self._lock(account, proved, by)
             return self._open(sign_in)
 
+    def lock(self, account: AccountLike, by: tuple[str, ...]) -> None:
+        """Lock the row of an account that the open transaction has read, before the stages."""
+        if not is_locked(self.session, account):
+            self._lock(account, (account.status, state_of(account)), by)
+
     def _lock(
         self, account: AccountLike, proved: tuple[str, SignInState], by: tuple[str, ...]
     ) -> None:

@@ -36,6 +36,17 @@ def payload(payload: dict[str, Any], session: Any) -> dict[str, Any]:
 # [end]
 
 
+# [provider-claims]
+@frontdesk.provider_claims
+def provider_claims(account: Account, provider: str, claims: Any, session: Any) -> None:
+    name = claims.get("name")
+    if account.name is None and isinstance(name, str):
+        account.name = name[:50]
+
+
+# [end]
+
+
 # [may-register]
 @frontdesk.may_register
 def may_register(email: str, method: str, session: Any) -> bool:
