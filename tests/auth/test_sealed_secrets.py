@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.auth.mfa.sealing import DecryptionFailed, Sealing
+from app.auth.sealing import DecryptionFailed, Sealing
 from app.core.context import current_frontdesk
 from app.testing.client import Api
 from app.testing.clock import SteppingClock

@@ -14,10 +14,10 @@ from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import AnySession, execute_bulk, write_last
 from ...core.types import AccountKey
 from ..proof_names import TOTP
+from ..sealing import DecryptionFailed, Sealing
 from . import totp
 from .errors import SecretUnreadable, WrongFactor
 from .models import TOTP_KIND, Authenticator
-from .sealing import DecryptionFailed, Sealing
 
 log = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from ...core.db.transaction import AnySession, transaction
 from ...core.types import AccountKey, JsonObject
 from ..proof_names import TOTP
 from ..proofs import account_subject
+from ..sealing import DecryptionFailed
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from . import totp
@@ -23,7 +24,6 @@ from .authenticators import CONFIRM_WITHIN, Authenticators
 from .errors import AuthenticatorNotFound, WrongFactor, method_off
 from .models import TOTP_KIND, Authenticator
 from .policy import Enrollee, lock_unchanged
-from .sealing import DecryptionFailed
 
 DEFAULT_NAME = "Authenticator app"
 # The time of an offer, before its secret.

@@ -1,5 +1,4 @@
 import logging
-from collections.abc import Sequence
 from functools import partial
 
 from ...accounts.actions import EMAIL_CHANGED
@@ -19,6 +18,7 @@ from ..features import FactorFeature, PasskeyFeature
 from ..limits import Failures
 from ..proof_names import PASSKEY, RECOVERY_CODE
 from ..proofs import Proofs
+from ..sealing import Sealing, encryption_keys
 from ..sessions.management import SessionManagement
 from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
@@ -37,12 +37,9 @@ from .notices import FactorNotices
 from .policy import Requirement
 from .recovery_codes import CodeDigests, RecoveryCodes
 from .reencryption import Reencryption
-from .sealing import Sealing
 from .sign_in import STAGE_REFUSALS, FactorStage, SecondStep, step_up_methods
 
 log = logging.getLogger(__name__)
-
-SHORTEST_KEY = 32
 
 
 def assemble(context: Context) -> None:
@@ -52,7 +49,12 @@ def assemble(context: Context) -> None:
     for model in (Authenticator, RecoveryCode, TrustedDevice):
         context.tables.add(model)
     auth, session, clock = context.settings.of(AuthSettings), context.session, context.clock
-    keys = encryption_keys(context, auth)
+    keys = encryption_keys(context.settings)
+    if not auth.ENCRYPTION_KEYS and not context.settings.secret_key_is_set:
+        log.warning(
+            "Neither AUTH.ENCRYPTION_KEYS nor SECRET_KEY is set: second factors that are set up now"
+            " cannot be used after a restart."
+        )
     context.add(Requirement.of(auth))
     context.add(AuthenticatorApps(session, Sealing(keys), clock))
     context.provide(
@@ -173,27 +175,6 @@ def _changes(context: Context) -> FactorChanges:
 def _reencryption(context: Context) -> Reencryption:
     apps, codes = context.get(AuthenticatorApps), context.get(RecoveryCodes)
     return Reencryption(context.session, apps, codes.digests)
-
-
-def encryption_keys(context: Context, auth: AuthSettings) -> Sequence[str]:
-    """Return the keys of secrets; the first encrypts, all decrypt.
-
-    The application's secret key and its fallbacks are always among them: secrets stay readable when
-    an operator sets AUTH.ENCRYPTION_KEYS later.
-    """
-    settings = context.settings
-    keys = [key.get_secret_value() for key in auth.ENCRYPTION_KEYS]
-    if any(len(key) < SHORTEST_KEY for key in keys):
-        raise SettingsError(
-            f"AUTH.ENCRYPTION_KEYS has a key of less than {SHORTEST_KEY} characters: create a key"
-            " with `flask frontdesk generate-key`."
-        )
-    if not keys and not settings.secret_key_is_set:
-        log.warning(
-            "Neither AUTH.ENCRYPTION_KEYS nor SECRET_KEY is set: second factors that are set up now"
-            " cannot be used after a restart."
-        )
-    return [*keys, settings.secret_key, *settings.former_secret_keys]
 
 
 def _delete_devices(context: Context) -> None:

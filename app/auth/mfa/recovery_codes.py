@@ -21,10 +21,10 @@ from ...core.db.transaction import AnySession, execute_bulk, write_last
 from ...core.types import AccountKey
 from ..actions import RECOVERY_CODE_USED, RECOVERY_CODES_CREATED
 from ..proof_names import RECOVERY_CODE
+from ..sealing import derive_key, key_id
 from .errors import WrongFactor
 from .models import RecoveryCode
 from .notices import FactorNotices
-from .sealing import derive_key, key_id
 
 CODES = 10
 # Characters that cannot be mistaken for each other.

@@ -14,6 +14,10 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..core.config.environment import SettingsError
+from ..core.config.settings import LoadedSettings
+from .settings import AuthSettings
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 _VERSION = b"\x01"
 _KEY_ID = 4
 _NONCE = 12
+SHORTEST_KEY = 32
 
 
 class DecryptionFailed(Exception):
@@ -61,6 +66,21 @@ class Sealing:
             return False
 
 
+def encryption_keys(settings: LoadedSettings) -> Sequence[str]:
+    """Return the keys of secrets; the first encrypts, all decrypt.
+
+    The application's secret key and its fallbacks are always among them: secrets stay readable when
+    an operator sets AUTH.ENCRYPTION_KEYS later.
+    """
+    keys = [key.get_secret_value() for key in settings.of(AuthSettings).ENCRYPTION_KEYS]
+    if any(len(key) < SHORTEST_KEY for key in keys):
+        raise SettingsError(
+            f"AUTH.ENCRYPTION_KEYS has a key of less than {SHORTEST_KEY} characters: create a key"
+            " with `flask frontdesk generate-key`."
+        )
+    return [*keys, settings.secret_key, *settings.former_secret_keys]
+
+
 def derive_key(key: str, purpose: bytes) -> bytes:
     """Derive the key of one purpose: HKDF (RFC 5869) with SHA-256 and one block."""
     root = hmac.new(bytes(hashlib.sha256().digest_size), key.encode(), hashlib.sha256).digest()
@@ -86,7 +106,7 @@ def _parts(sealed: str) -> tuple[bytes, bytes, bytes]:
 
 
 def _cipher(key: bytes) -> AESGCM:
-    # Imported here: only second factors need the library.
+    # Imported here: few applications encrypt secrets.
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     return AESGCM(key)
