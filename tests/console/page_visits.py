@@ -27,7 +27,7 @@ class PageVisits:
 
     def __init__(self, browser: Browser, world: World) -> None:
         self.browser, self.world = browser, world
-        self._visitors: dict[tuple[str, bool], Visitor] = {}
+        self._visitors: dict[tuple[str, bool, str], Visitor] = {}
 
     def visitor(self, page: Page, cell: Cell) -> Visitor:
         """Return the visitor for a page: a new one if the page needs preparation."""
@@ -36,9 +36,10 @@ class PageVisits:
             visitor = self._add(who, cell)
             page.needs(self.world, visitor)
             return visitor
-        if (who, cell.script) not in self._visitors:
-            self._visitors[who, cell.script] = self._add(who, cell)
-        visitor = self._visitors[who, cell.script]
+        key = who, cell.script, cell.locale
+        if key not in self._visitors:
+            self._visitors[key] = self._add(who, cell)
+        visitor = self._visitors[key]
         visitor.meet(cell)
         return visitor
 

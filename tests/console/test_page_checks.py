@@ -14,6 +14,7 @@ from ..rigs.axe import serious_violations
 from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells
 from ..rigs.console.faults import Faults
 from ..rigs.console.keyboard import Keyboard, tab_through
+from ..rigs.console.overlaps import overlaps
 from ..rigs.console.structure import structure_errors
 from ..rigs.console.wire import weighed
 from ..rigs.web_sites import serve_site
@@ -32,6 +33,9 @@ BODIES = {
     "breaks": '<script src="/broken.js"></script>',
     "jumps": '<p>Up</p><p class="tall">Down</p><script src="/jump.js"></script>',
     "wide": '<p class="wide">Wide</p>',
+    "crossed": '<p class="narrow"><button class="button">Unfinished</button></p><p>Text</p>',
+    "crossed-lines": '<p class="low">Below</p><p>Text</p>',
+    "beside": '<p class="cut">Far too long for its place</p><p>Text</p><p hidden>Text</p>',
     "lost": "<main><h1>A</h1><h1>B</h1><h4>C</h4><form method=post action=/nowhere></form></main>",
     "pale": '<main><h1>A</h1><p class="pale">Pale</p><input></main>',
     "unseen": '<main><h1>A</h1><button class="unseen">Unseen</button></main>',
@@ -48,6 +52,8 @@ FILES = {
     " it.addEventListener('focus', () => it.removeAttribute('aria-label'))",
     "/page.css": ".wide { width: 900px } .pale { color: #ddd } .unseen:focus { outline: none }"
     " .up { display: flex; flex-direction: column-reverse }"
+    " body:has(.narrow, .cut) { display: flex } .narrow, .cut { width: 40px; flex: none }"
+    " .cut { overflow: hidden; white-space: nowrap } .low { height: 0; margin: 0 0 -16px }"
     " .high { height: 500px } .tall { height: 300px }",
 }
 
@@ -159,6 +165,21 @@ def test_structural_errors_are_found(
 ) -> None:
     show(name)
     assert any(found in fault for fault in structure_errors(page, stub))
+
+
+@in_cells(WIDE)
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("crossed", ['<button class="button">Unfinished</button> crosses <p>Text</p>']),
+        ("crossed-lines", ['<p class="low">Below</p> crosses <p>Text</p>']),
+        ("beside", []),
+        ("sound", []),
+    ],
+)
+def test_texts_that_cross_are_found(page: Page, show: Show, name: str, found: list[str]) -> None:
+    show(name)
+    assert overlaps(page) == found
 
 
 @in_cells(WIDE)

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser
 
 from ..rigs.console.cells import WIDE
 from ..rigs.console.faults import as_lines
+from ..rigs.console.overlaps import overlaps
 from ..rigs.console.world import World
 from .long_world import TITLES, lengthen
 from .page_visits import ALL_PAGES, PageVisits
@@ -141,6 +142,6 @@ def _errors_by_width(page: Any) -> list[str]:
     found: dict[str, list[int]] = {}
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
-        for error in page.evaluate(_LAYOUT_ERRORS):
+        for error in page.evaluate(_LAYOUT_ERRORS) + overlaps(page):
             found.setdefault(error, []).append(width)
     return [f"{error}, at {', '.join(map(str, widths))}" for error, widths in found.items()]
