@@ -372,6 +372,20 @@ class LinkedToAnother(BadRequest):
     security_event = "sign_in"
 
 
+class EmailCodeRequired(Forbidden):
+    """A new user must enter a code from an email; `members` has the `login_id`."""
+
+    code = "email_code_required"
+    detail = "Enter the code from the email"
+    title = "The email address must be verified with a code"
+    cause = (
+        "The user of the identity provider is unknown, and the provider did not mark the email"
+        " address as verified. Frontdesk has sent a code to this address."
+    )
+    fix = "Send `login_id` and the code to `POST /idp/{provider}/verify`."
+    security_event = "sign_in"
+
+
 class LinkConfirmationRequired(Forbidden):
     """The account's owner must confirm the link; `members` has the `link_token`."""
 
@@ -465,10 +479,13 @@ class ProviderUnavailable(BadGateway):
         super().__init__(headers={"Retry-After": "1"})
 
 
+# The problems of linking or creating an account for a new user of an identity provider.
+LINKING_PROBLEMS = (
+    *(LinkedToAnother, LinkConfirmationRequired, LinkRefused),
+    *(AccountDeleting, SignUpClosed, SignUpNeeded, InactiveAccount, NoAccountCreated),
+)
 # The problems of a sign-in through an identity provider.
 PROVIDER_PROBLEMS = (
-    *(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother),
-    *(LinkConfirmationRequired, LinkRefused),
-    *(AccountDeleting, SignUpClosed, SignUpNeeded, InactiveAccount, NoAccountCreated),
-    ProviderUnavailable,
+    *(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail),
+    *(*LINKING_PROBLEMS, ProviderUnavailable),
 )

@@ -30,6 +30,7 @@ CALLBACK = {
 PROVIDERS = [{"name": "github", "kind": "github", "title": "GitHub"}]
 PROVIDER_RETURN = {"code": "SplxlOBeZQQYbYS6WxSbIA", "state": "af0ifjsldkj"}
 PROVIDER_CALLBACK = {**PROVIDER_RETURN, "redirect_uri": "http://localhost:3000/signed-in"}
+EMAIL_CODE = {"login_id": "kX0o2c3v9yJb1dQe7uWf4aHs6tZr8mPn", "code": CODE}
 LINK_CONFIRMATION = {"link_token": "WyI3IiwiZ29vZ2xlIl0.aXQgaXM.c2lnbmVk"}
 IDENTITY = {
     "id": 7,

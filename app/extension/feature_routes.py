@@ -36,6 +36,7 @@ ROUTES = (
     ("/idp/*/callback", "AUTH__PROVIDERS"),
     ("/idp/*/login", "AUTH__PROVIDERS"),
     ("/idp/*/return", "AUTH__PROVIDERS"),
+    ("/idp/*/verify", "AUTH__PROVIDERS"),
     ("/personal-tokens/*", "AUTH__PERSONAL_TOKENS"),
     ("/sessions/*", "AUTH__SESSIONS"),
     ("/tasks/*", "TASKS__ENABLED"),

@@ -22,9 +22,10 @@ from app.testing.outbox import MailOutbox
 from app.testing.people import Person
 
 from ..conftest import MakePerson, only_on
+from ..registration.visitors import code_in
 from ..rigs.cases import new_name
 from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp, client_of
-from ..rigs.oidc.fakes import Google
+from ..rigs.oidc.fakes import TENANT, Google, Microsoft
 from ..rigs.racing import run_concurrently
 
 ISSUER = "https://accounts.google.com"
@@ -117,6 +118,30 @@ def test_linking_matrix(
             is_new = outcome in (LINKED, RECLAIMED)
             assert subjects(ada) == ([ada.email] if is_known or is_new else [])
             assert [mail.to for mail in mails.sent] == ([ada.email] if is_new else [])
+
+
+@only_on("sqlite")
+@pytest.mark.parametrize("mode", UNKNOWN)
+def test_linking_matrix_of_addresses_that_a_code_verifies(
+    make_providers_app: MakeProvidersApp,
+    person: MakePerson,
+    microsoft: Microsoft,
+    mails: MailOutbox,
+    mode: str,
+    subtests: pytest.Subtests,
+) -> None:
+    client = client_of("microsoft", tenant=TENANT)
+    app = make_providers_app(microsoft=client, AUTH__IDP_LINKING=mode)
+    for number, state in enumerate(STATES):
+        with subtests.test(state=state):
+            ada = person(new_name("ada"), into=app, **STATES[state])
+            answer = Guest(app, "microsoft").sign_in(microsoft, 403, sub=ada.email, email=ada.email)
+            assert (code_of(answer), subjects(ada)) == ("email_code_required", [])
+            code = code_in(mails.last(ada.email).text)
+            body = {"login_id": answer.json["login_id"], "code": code}
+            verified = Answer(Api(app).client.post("/api/v1/idp/microsoft/verify", json=body))
+            assert outcome_of(ada, verified, []) == UNKNOWN[mode][number]
+            assert subjects(ada) == ([ada.email] if verified.status == 200 else [])
 
 
 @pytest.fixture

@@ -104,6 +104,7 @@ PUBLIC = {
     "POST /email-verification/mail",
     "POST /idp/<provider>/callback",
     "POST /idp/<provider>/return",
+    "POST /idp/<provider>/verify",
     "POST /idp/callback",
     "POST /invitation/decline",
     "POST /login",

@@ -2,17 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 
 from ...accounts.service import Accounts
 from ...core.config.environment import SettingsError
 from ...core.context import Context
 from ...core.extras import missing_extra
-from ...delivery.mail.one_off import OwnerMail
+from ...delivery.mail.one_off import OneOffMail, OwnerMail
+from ...delivery.mail.templates import Templates
+from ..limits import Failures, mail_limit
+from ..login_codes.codes import LOGIN_CODE
+from ..login_codes.service import LoginCodeMails
 from ..mails import Mails
-from ..proofs import Proofs
+from ..proofs import Proofs, Purpose
 from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
 from ..sign_up_policy import SignUpPolicy
+from .email_codes import IDENTITY_EMAIL, EmailCodes
 from .identities import Identities
 from .linking import AccountLinking
 from .provider import DEFAULT, OIDC, Provider, title_of
@@ -74,6 +80,20 @@ def _idp_sign_in(context: Context) -> IdpSignIn:
         context.get(SignInPolicy),
         context.get(AccountLinking),
         context.get(SignUpPolicy),
+        _email_codes(context),
+    )
+
+
+def _email_codes(context: Context) -> EmailCodes:
+    auth = context.settings.of(AuthSettings)
+    life = timedelta(minutes=auth.LOGIN_CODE_EXPIRE_MINUTES)
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    return EmailCodes(
+        context.get(Proofs),
+        Purpose(IDENTITY_EMAIL, token_life=life, code_life=life),
+        # The counter of sign-in codes: an address gets no more emails by another way.
+        mail_limit(context.get(Failures), auth, LOGIN_CODE, auth.LOGIN_CODE_LIMIT),
+        LoginCodeMails(auth, context.get(Templates), one_off_mail).send_code,
     )
 
 

@@ -16,6 +16,7 @@ _WITH_PROVIDERS = (
     ("GET", "/idp/<provider>/login", "routes.provider_login"),
     ("POST", "/idp/<provider>/callback", "routes.provider_callback"),
     ("POST", "/idp/<provider>/return", "routes.provider_return"),
+    ("POST", "/idp/<provider>/verify", "routes.provider_verify"),
     ("POST", "/account/identities/confirm", "account_routes.confirm_link"),
 )
 

@@ -132,6 +132,11 @@ class Provider:
         )
 
     @property
+    def sends_codes(self) -> bool:
+        """Whether a code by email verifies an address that the provider has not verified."""
+        return self.kind == MICROSOFT
+
+    @property
     def verified_claim(self) -> str:
         """The claim that says whether the address is verified. Microsoft sends no `email_verified`,
         and a tenant's administrator can set any address."""

@@ -10,6 +10,7 @@ from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
 
 from ...core.context import current_frontdesk, service
+from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject
 from ...core.web.lazy_views import LazyView
 from ...core.web.operation import anyone, example, raises, variables
@@ -18,7 +19,15 @@ from ...core.web.responses import answers
 from .. import examples
 from ..cross_site import own_origin
 from ..decorators import raises_sign_in_problems
-from ..errors import PROVIDER_PROBLEMS, ProviderNotFound, ProviderUnavailable
+from ..errors import (
+    LINKING_PROBLEMS,
+    PROVIDER_PROBLEMS,
+    EmailCodeRequired,
+    InvalidProof,
+    ProviderNotFound,
+    ProviderUnavailable,
+    TooManyAttempts,
+)
 from ..schemas import login_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import response_payload
@@ -27,12 +36,14 @@ from .pending import PendingSignIns
 from .provider import DEFAULT, Provider
 from .providers import Providers
 from .schemas import (
+    EmailCode,
     IdpCallback,
     IdpLogin,
     ProviderCallback,
     ProviderRead,
     ProviderReturn,
     idp_callback_read,
+    load_auth_data,
     provider_callback_read,
 )
 from .service import Callback, IdpSignIn
@@ -101,7 +112,7 @@ def provider_login(provider: str, query: IdpLogin.Input) -> Response:
 @named_provider
 @raises_sign_in_problems
 @example(json=examples.PROVIDER_CALLBACK, answer=examples.SIGNED_IN)
-@raises(*PROVIDER_PROBLEMS)
+@raises(*PROVIDER_PROBLEMS, EmailCodeRequired, TooManyAttempts, KeystoreUnavailable)
 @takes(json=provider_callback_read)
 @answers(200, login_read)
 def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject:
@@ -110,6 +121,25 @@ def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject
     Exchanges the provider's authorization code for an access token.
     """
     return _finish(provider, Callback(**json))
+
+
+@anyone
+@provider_required
+@named_provider
+@raises_sign_in_problems
+@example(json=examples.EMAIL_CODE, answer=examples.SIGNED_IN)
+@raises(InvalidProof, *LINKING_PROBLEMS, KeystoreUnavailable)
+@takes(json=EmailCode)
+@answers(200, login_read)
+def provider_verify(provider: str, json: EmailCode.Input) -> JsonObject:
+    """Verify the email address of a user of an identity provider
+
+    Continues the sign-in that the error `email_code_required` interrupted, with the code from the
+    email.
+    """
+    login_id, code = json["login_id"], json["code"]
+    outcome = service(IdpSignIn).verify(provider, login_id, code, load_auth_data, sign_in_options())
+    return response_payload(outcome)
 
 
 @anyone

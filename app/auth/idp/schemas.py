@@ -13,6 +13,8 @@ from ...core.coded_messages import REQUIRED, CodedMessage
 from ...core.context import current_frontdesk, service
 from ...core.types import JsonObject
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
+from ...core.web.request_data import load_body
+from ..login_codes.codes import ID_LENGTH
 from .provider import DEFAULT, KINDS, Provider
 from .providers import Providers
 from .redirects import RedirectUris
@@ -65,6 +67,7 @@ class IdpCallback(IdpLogin):
         code: str
         state: str | None
         auth_data: JsonObject | None
+        sent_auth_data: NotRequired[JsonObject | None]
 
     code = Text(
         min=1, max=4096, required=True, description="Authorization code from the identity provider."
@@ -83,11 +86,12 @@ class IdpCallback(IdpLogin):
     def fill_in_auth_data(self, data: object, **kwargs: object) -> object:
         return {"auth_data": {}, **data} if isinstance(data, Mapping) else data
 
-    @post_load
-    def drop_unvalidated_data(self, data: Input, **kwargs: object) -> Input:
+    @post_load(pass_original=True)
+    def drop_unvalidated_data(self, data: Input, sent: Input, **kwargs: object) -> Input:
         """Remove `auth_data` that no schema of the application has validated."""
-        checked = isinstance(self.fields["auth_data"], fields.Nested)
-        return data if checked else {**data, "auth_data": None}
+        if not isinstance(self.fields["auth_data"], fields.Nested):
+            return {**data, "auth_data": None}
+        return {**data, "sent_auth_data": sent.get("auth_data")}
 
 
 class ProviderCallback(IdpCallback):
@@ -116,6 +120,21 @@ class ProviderReturn(RequestSchema):
     code = Text(max=4096, description="Authorization code.")
     state = Text(max=512, description="`state` of the sign-in.")
     error = Text(max=512, description="Error code, if the user canceled the sign-in.")
+
+
+class EmailCode(RequestSchema):
+    class Input(TypedDict):
+        login_id: str
+        code: str
+
+    login_id = Text(
+        min=1,
+        blank=True,
+        max=ID_LENGTH,
+        required=True,
+        description="`login_id` of the error `email_code_required`.",
+    )
+    code = Text(min=1, blank=True, max=64, required=True, description="Code from the email.")
 
 
 class ProviderRead(Schema):
@@ -151,6 +170,12 @@ def idp_callback_read() -> type[Schema]:
 
 def provider_callback_read() -> type[Schema]:
     return _with_payload(ProviderCallback, current_frontdesk.schemas.get("idp_payload"))
+
+
+def load_auth_data(sent: JsonObject | None) -> object:
+    """Return `auth_data` as the callback loads it."""
+    payload = current_frontdesk.schemas.get("idp_payload")
+    return None if payload is None else load_body(payload, sent or {})
 
 
 @cache

@@ -7,6 +7,7 @@ subject identify known users; the email address links an account at the first si
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from ...accounts.service import Accounts
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import transaction
 from ...core.errors import Conflict
-from ...core.types import Values
+from ...core.types import JsonObject, Values
 from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
 from ..errors import (
     AmbiguousEmail,
@@ -35,6 +36,7 @@ from ..sign_in.attempts import sign_in_by
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult, stale_proof_error
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
+from .email_codes import EmailCodes
 from .identities import Identities
 from .linking import AccountLinking, ProviderUser
 from .pending import PendingSignIn, PendingSignIns
@@ -72,6 +74,8 @@ class Callback(NamedTuple):
     auth_data: object
     # The issuer of the response (RFC 9207), if the provider sends it.
     iss: str | None = None
+    # `auth_data` before the schema `idp_payload` has loaded it.
+    sent_auth_data: JsonObject | None = None
 
 
 @dataclass(eq=False)
@@ -82,6 +86,7 @@ class IdpSignIn(BasicService):
     policy: SignInPolicy
     linking: AccountLinking
     sign_up_policy: SignUpPolicy
+    email_codes: EmailCodes
 
     def begin(
         self, name: str, redirect_uri: str, return_uri: str, pending_sign_ins: PendingSignIns
@@ -114,8 +119,32 @@ class IdpSignIn(BasicService):
         if outcome is None:
             email = _email(provider, claims)
             user = IdpUserInfo(email, callback.auth_data, claims["sub"], claims, claims["iss"])
+            if not provider.is_email_verified(claims):
+                stored = user._replace(auth_payload=callback.sent_auth_data)
+                raise self.email_codes.request(name, email, stored, options.ip_address)
             self._link_or_create(provider, user)
             outcome = self._admit(provider, claims, options)
+        if outcome is None:
+            raise NoAccountCreated
+        return outcome
+
+    @sign_in_by(PROVIDER)
+    def verify(
+        self,
+        name: str,
+        login_id: str,
+        code: str,
+        load_auth_data: Callable[[JsonObject | None], object],
+        options: SignInOptions,
+    ) -> SignInResult | Challenge:
+        """Continue the sign-in of a new user who has the code from the email."""
+        provider = self.providers.find(name)
+        user = IdpUserInfo(*self.email_codes.use(name, login_id, code))
+        outcome = self._admit(provider, user.claims, options)
+        if outcome is None:
+            user = user._replace(auth_payload=load_auth_data(user.auth_payload))
+            self._link_or_create(provider, user)
+            outcome = self._admit(provider, user.claims, options)
         if outcome is None:
             raise NoAccountCreated
         return outcome
@@ -197,9 +226,11 @@ def _take(
 
 
 def _email(provider: Provider, claims: Values) -> str:
-    """Return the verified email address of a new user; raise EmailNotVerified."""
+    """Return the email address of a new user, which is verified or can be verified by a code; raise
+    EmailNotVerified."""
     email = claims.get("email")
-    if not provider.is_email_verified(claims) or not isinstance(email, str):
+    is_enough = provider.is_email_verified(claims) or provider.sends_codes
+    if not is_enough or not isinstance(email, str):
         log.warning(
             "A new user of the identity provider was rejected: email is %s, %s is %.40r,"
             " expected True",
