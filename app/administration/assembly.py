@@ -1,6 +1,4 @@
-from functools import partial
-
-from sqlalchemy import ColumnElement, exists, select
+from sqlalchemy import ColumnElement, exists
 
 from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
@@ -12,7 +10,6 @@ from ..auth.recovery import Recovery
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.sign_out import SignOut
 from ..core.context import Context
-from ..core.types import AccountKey
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..registration.verification import Verification
 from ..workspaces.members import Members
@@ -72,7 +69,6 @@ def _credentials(context: Context) -> CredentialAdministration:
         context.get(Administration),
         context.get(EmailChanges),
         context.get(Identities),
-        partial(_has_other_method, context),
     )
 
 
@@ -90,19 +86,3 @@ def _has_factor(context: Context, accounts: Accounts) -> ColumnElement[bool] | N
     return exists().where(
         Authenticator.account_id == accounts.model.id, Authenticator.confirmed_at.is_not(None)
     )
-
-
-def _has_other_method(context: Context, account_id: AccountKey) -> bool:
-    """Return whether an account can sign in with a code by email, or with a passkey."""
-    auth = context.settings.of(AuthSettings)
-    if auth.LOGIN_BY_CODE == "on" or not auth.takes_passkeys:
-        return auth.LOGIN_BY_CODE == "on"
-    # Loaded only if passkeys are enabled.
-    from ..auth.mfa.models import PASSKEY_KIND, Authenticator
-
-    passkeys = select(Authenticator.id).where(
-        Authenticator.account_id == account_id,
-        Authenticator.kind == PASSKEY_KIND,
-        Authenticator.confirmed_at.is_not(None),
-    )
-    return context.session.scalar(passkeys.limit(1)) is not None

@@ -164,7 +164,7 @@ IDENTITY_LINKED = Action(
 )
 IDENTITY_UNLINKED = Action(
     "identity.unlinked",
-    "Identity provider unlinked by an operator",
+    "Identity provider unlinked",
     {"issuer": "the provider's issuer, unless all were unlinked"},
     log_event="identity_unlink",
 )

@@ -8,6 +8,7 @@ from ..core.errors import (
     REVOKED,
     BadGateway,
     BadRequest,
+    Conflict,
     Forbidden,
     NotFound,
     Problem,
@@ -314,9 +315,10 @@ class UnknownSignIn(BadRequest):
     title = "The sign-in is unknown"
     cause = (
         "The sign-in was started in another browser, is too old, is already finished, or was"
-        " started with another `redirect_uri` or identity provider."
+        " started with another `redirect_uri` or identity provider. A link that an owner has"
+        " started was finished without the credentials of the account."
     )
-    fix = "Start again with `GET /idp/login`, in the same browser and with cookies."
+    fix = "Start again, in the same browser, with cookies and for a link with the credentials."
     security_event = "sign_in"
 
 
@@ -365,10 +367,13 @@ class LinkedToAnother(BadRequest):
     detail = "The account is linked to another identity of this provider"
     title = "The account is linked to another identity"
     cause = (
-        "The account with this email address is linked to another user of the same identity"
-        " provider."
+        "The account with this email address, or the signed-in account, is linked to another user"
+        " of the same identity provider."
     )
-    fix = "Sign in with the identity that the account is linked to, or ask an administrator."
+    fix = (
+        "Sign in with the identity that the account is linked to. Owners remove an identity with"
+        " `DELETE /account/identities/{identity_id}`."
+    )
     security_event = "sign_in"
 
 
@@ -384,6 +389,37 @@ class EmailCodeRequired(Forbidden):
     )
     fix = "Send `login_id` and the code to `POST /idp/{provider}/verify`."
     security_event = "sign_in"
+
+
+class IdentityNotFound(NotFound):
+    code = "identity_not_found"
+    detail = "Identity not found"
+    title = "The identity does not exist"
+    cause = "The account has no linked identity with this id."
+    fix = "List the identities of the account with `GET /account/identities`."
+
+
+class IdentityTaken(Conflict):
+    """Another account is linked to the user whom the caller wants to link."""
+
+    code = "identity_taken"
+    detail = "Another account is linked to this identity"
+    title = "Another account is linked to the identity"
+    cause = "The user of the identity provider signs in to another account."
+    fix = "Unlink the identity from the other account, or use another user of the provider."
+
+
+class OnlySignInMethod(Conflict):
+    """The identity is the account's only way to sign in."""
+
+    code = "only_sign_in_method"
+    detail = "The account has no other way to sign in"
+    title = "The account has no other way to sign in"
+    cause = (
+        "The account has no password, no passkey and no other identity of a configured provider,"
+        " and sign-in by emailed code is off."
+    )
+    fix = "The owner sets a password, adds a passkey or links another identity first."
 
 
 class LinkConfirmationRequired(Forbidden):

@@ -27,6 +27,7 @@ CALLBACK = {
     "redirect_uri": "http://localhost:3000/signed-in",
     "auth_data": {},
 }
+REDIRECT_URI = {"redirect_uri": CALLBACK["redirect_uri"]}
 PROVIDERS = [{"name": "github", "kind": "github", "title": "GitHub"}]
 PROVIDER_RETURN = {"code": "SplxlOBeZQQYbYS6WxSbIA", "state": "af0ifjsldkj"}
 PROVIDER_CALLBACK = {**PROVIDER_RETURN, "redirect_uri": "http://localhost:3000/signed-in"}
@@ -39,6 +40,9 @@ IDENTITY = {
     "email": EMAIL,
     "linked_at": "2030-01-01T12:00:00+00:00",
     "last_used_at": "2030-01-01T12:00:00+00:00",
+}
+LINK_BEGUN = {
+    "provider_url": "https://github.com/login/oauth/authorize?client_id=…&state=af0ifjsldkj"
 }
 LOGIN = {"username": EMAIL, "password": "correct horse"}
 LOGGED_OUT = {"message": "Logged out"}

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from sqlalchemy import select
 
 from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.context import Context
 from ..core.extras import missing_extra
 from ..core.process.servers import is_command
+from ..core.types import AccountKey
 from ..core.web.operation import AuthScheme
 from .caller import APPLICATION, Callers, CredentialReader
 from .cross_site import CrossSite, CrossSiteCheck, allowed_origins
 from .features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature, TokenFeature
 from .idp.identities import Identities
+from .idp.models import Identity
 from .limits import Failures
 from .settings import AuthSettings
 from .sign_in.password import Login
@@ -81,9 +86,7 @@ def assemble(context: Context) -> None:
     context.provide(Revocations, _revocations)
     context.provide(Callers, _callers)
     context.provide(SignInPolicy, _policy)
-    context.provide(
-        Identities, lambda known: Identities(known.session, known.get(Accounts), known.clock)
-    )
+    context.provide(Identities, _identities)
     context.provide(Login, _login)
     context.provide(Freshness, _freshness)
     context.provide(Reauthentication, _reauthentication)
@@ -147,6 +150,42 @@ def _policy(context: Context) -> SignInPolicy:
             context.get(Failures).trust,
         ),
     )
+
+
+def _identities(context: Context) -> Identities:
+    return Identities(
+        context.session,
+        context.get(Accounts),
+        context.clock,
+        partial(_is_usable, context),
+        partial(_has_other_method, context),
+    )
+
+
+def _is_usable(context: Context, identity: Identity) -> bool:
+    if not context.settings.of(AuthSettings).has_providers:
+        return False
+    # Loaded only if identity providers are configured.
+    from .idp.providers import Providers
+
+    providers = context.get(Providers).values()
+    return any(provider.is_issuer(identity.issuer) for provider in providers)
+
+
+def _has_other_method(context: Context, account_id: AccountKey) -> bool:
+    """Return whether an account can sign in with a code by email, or with a passkey."""
+    auth = context.settings.of(AuthSettings)
+    if auth.LOGIN_BY_CODE == "on" or auth.PASSKEYS == "off":
+        return auth.LOGIN_BY_CODE == "on"
+    # Loaded only if passkeys are enabled.
+    from .mfa.models import PASSKEY_KIND, Authenticator
+
+    passkeys = select(Authenticator.id).where(
+        Authenticator.account_id == account_id,
+        Authenticator.kind == PASSKEY_KIND,
+        Authenticator.confirmed_at.is_not(None),
+    )
+    return context.session.scalar(passkeys.limit(1)) is not None
 
 
 def _login(context: Context) -> Login:

@@ -2,6 +2,7 @@
 # a variable.
 ROUTES = (
     ("/account/exports", "AUTH__ACCOUNT_EXPORTS"),
+    ("/account/identities", "AUTH__PROVIDERS"),
     ("/account/identities/confirm", "AUTH__PROVIDERS"),
     ("/authenticators", "AUTH__MFA"),
     ("/authenticators/passkey", "AUTH__PASSKEYS"),
@@ -27,6 +28,7 @@ ROUTES = (
     ("/trusted-devices", "AUTH__MFA"),
     ("/account/exports/*", "AUTH__ACCOUNT_EXPORTS"),
     ("/account/exports/*/file", "AUTH__ACCOUNT_EXPORTS"),
+    ("/account/identities/*", "AUTH__PROVIDERS"),
     ("/admin/accounts/*/authenticators", "AUTH__MFA"),
     ("/admin/accounts/*/personal-tokens", "AUTH__PERSONAL_TOKENS"),
     ("/admin/accounts/*/personal-tokens/*", "AUTH__PERSONAL_TOKENS"),

@@ -105,13 +105,13 @@ def test_change_of_an_address_needs_a_recent_sign_in_and_the_right_to_change_the
     assert found["email"] == world.ada.email
 
 
-def link_identity(world: World, subject: str) -> int:
+def link_identity(world: World, subject: str, issuer: str = ISSUER) -> int:
     now = datetime.now(UTC)
     with world.site.app.app_context(), transaction(current_frontdesk.session) as session:
         identity = Identity(
             account_id=world.ada.id,
             provider="default",
-            issuer=ISSUER,
+            issuer=issuer,
             subject=subject,
             email=f"{subject}@example.com",
             linked_at=now,
@@ -141,12 +141,19 @@ def no_codes(
 ) -> World:
     """Without sign-in by emailed codes, an account without a password needs another method."""
     settings = {**FEATURES, "AUTH__LOGIN_BY_CODE": "off", "CORE__CLIENT_HOST": HOST}
-    return World(Site(make_app(**settings), HOST, mails, clock, engine))
+    provider = {
+        "AUTH__ENABLE_IDP_OAUTH": "true",
+        "IDP_OAUTH_CLIENT_ID": "frontdesk",
+        "IDP_METADATA_URL": f"{ISSUER}/.well-known/openid-configuration",
+    }
+    return World(Site(make_app(**settings, **provider), HOST, mails, clock, engine))
 
 
 def test_identity_is_unlinked_unless_it_is_the_only_way_to_sign_in(no_codes: World) -> None:
     world, admin = no_codes, AdminClient(no_codes, "admin")
     first, second = link_identity(world, "first"), link_identity(world, "second")
+    # The provider of this identity is not configured any more.
+    link_identity(world, "former", "https://former.example.com")
     password_hash = replace_password_hash(world, None)
     admin.send(unlink_path(world, first))
     admin.send(unlink_path(world, first), 404)

@@ -17,7 +17,10 @@ _WITH_PROVIDERS = (
     ("POST", "/idp/<provider>/callback", "routes.provider_callback"),
     ("POST", "/idp/<provider>/return", "routes.provider_return"),
     ("POST", "/idp/<provider>/verify", "routes.provider_verify"),
+    ("GET", "/account/identities", "account_routes.list_identities"),
     ("POST", "/account/identities/confirm", "account_routes.confirm_link"),
+    ("POST", "/account/identities/<provider>", "account_routes.begin_link"),
+    ("DELETE", "/account/identities/<row_id:identity_id>", "account_routes.unlink_identity"),
 )
 
 for method, rule, name in _CONTRACT:

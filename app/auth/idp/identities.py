@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select, update
@@ -9,10 +9,9 @@ from ...core.clock import Clock
 from ...core.context import report_action
 from ...core.db.pruning import delete_rows
 from ...core.db.transaction import AnySession, execute_bulk, insert_new, lock_loaded, transaction
-from ...core.errors import NotFound
 from ...core.types import AccountKey
 from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
-from ..errors import LinkedToAnother
+from ..errors import IdentityNotFound, LinkedToAnother, OnlySignInMethod
 from .models import Identity
 from .provider import Provider
 
@@ -24,6 +23,10 @@ class Identities:
     session: AnySession
     accounts: Accounts
     clock: Clock
+    # Whether the provider of an identity is configured, so that the identity can sign in.
+    is_usable: Callable[[Identity], bool]
+    # Whether an account can sign in without a password and without an identity provider.
+    has_other_method: Callable[[AccountKey], bool]
 
     def owner(self, issuer: str, subject: str) -> AccountLike | None:
         model = self.accounts.model
@@ -45,10 +48,10 @@ class Identities:
         ).all()
 
     def get(self, account_id: AccountKey, identity_id: int) -> Identity:
-        """Return a link of the account; raise NotFound."""
+        """Return a link of the account; raise IdentityNotFound."""
         identity = self.session.get(Identity, identity_id)
         if identity is None or identity.account_id != account_id:
-            raise NotFound
+            raise IdentityNotFound
         return identity
 
     def of_provider(
@@ -104,9 +107,19 @@ class Identities:
                 report_action(session, IDENTITY_UNLINKED, account_id=account.id)
             return removed
 
-    def unlink_one(self, identity: Identity) -> None:
-        """Delete one link within the open transaction."""
+    def unlink_one(self, account: AccountLike, identity_id: int) -> Identity:
+        """Delete and return one link of a locked account, within the open transaction. Raise
+        OnlySignInMethod if the owner could not sign in afterwards."""
+        identity = self.get(account.id, identity_id)
+        others = [each for each in self.list(account.id) if each is not identity]
+        if not (
+            any(map(self.is_usable, others))
+            or self.accounts.has_usable_password(account)
+            or self.has_other_method(account.id)
+        ):
+            raise OnlySignInMethod
         self.session.delete(identity)
         report_action(
-            self.session, IDENTITY_UNLINKED, account_id=identity.account_id, issuer=identity.issuer
+            self.session, IDENTITY_UNLINKED, account_id=account.id, issuer=identity.issuer
         )
+        return identity

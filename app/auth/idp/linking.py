@@ -1,5 +1,5 @@
-"""Links users of identity providers to accounts with the same verified email address, at a sign-in
-or after the signed-in owner has confirmed it."""
+"""Links users of identity providers to accounts: at a sign-in with the same verified email address,
+or because the signed-in owner has confirmed or begun the link. Owners remove links again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from ...core.db.transaction import after_commit, transaction
 from ..caller import Caller, lock_caller
 from ..errors import (
     AccountDeleting,
+    IdentityTaken,
     InactiveAccount,
     InvalidProof,
     LinkConfirmationRequired,
@@ -103,6 +104,25 @@ class AccountLinking(BasicService):
             if identity is None:
                 raise InvalidProof
             return identity
+
+    def link_caller(self, caller: Caller, user: ProviderUser) -> Identity:
+        """Link the caller's account to a user who has signed in at the provider for it. Raise
+        IdentityTaken or LinkedToAnother.
+
+        A link that exists is returned.
+        """
+        with transaction(self.session):
+            account = lock_caller(self.accounts, caller)
+            self._add(account, user)
+            identity = self.identities.find(user.issuer, user.subject)
+            if identity is None or identity.account_id != account.id:
+                raise IdentityTaken(note={"account_id": account.id})
+            return identity
+
+    def unlink(self, caller: Caller, identity_id: int) -> Identity:
+        """Delete and return a link of the caller's account."""
+        with transaction(self.session):
+            return self.identities.unlink_one(lock_caller(self.accounts, caller), identity_id)
 
     def _state(self, account: AccountLike, user: ProviderUser) -> AccountState:
         provider = self.providers.find(user.provider)

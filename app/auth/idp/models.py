@@ -23,7 +23,8 @@ class Identity(Base):
     provider: Mapped[str] = mapped_column(String(50))
     issuer: Mapped[str] = mapped_column(String(LONGEST_ISSUER))
     subject: Mapped[str] = mapped_column(String(LONGEST_SUBJECT))
-    # The verified address at the time of linking; the user may have changed it at the provider.
+    # The address at the time of linking, for display only; the user may have changed it at the
+    # provider. Empty, or not verified: the signed-in owner has linked the identity.
     email: Mapped[str] = mapped_column(String(320))
     linked_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...core.clock import Clock
 from ...core.keystore import Keystore
-from ...core.types import JsonObject
+from ...core.types import AccountKey, JsonObject
 from .provider import DEFAULT
 
 KEY = "frontdesk_idp"
@@ -17,6 +17,11 @@ MAX_PENDING = 3
 VALID_SECONDS = 600
 # A sign-in that does not link an identity to a signed-in account.
 SIGN_IN = "sign-in"
+
+
+def link_purpose(account_id: AccountKey) -> str:
+    """Return the purpose of a link that the owner of an account has begun."""
+    return f"link:{account_id}"
 
 
 class PendingSignIn(NamedTuple):
@@ -42,6 +47,11 @@ class PendingSignIns:
 
     def __bool__(self) -> bool:
         return bool(self._valid())
+
+    def is_link(self, state: str | None) -> bool:
+        """Return whether an owner has begun a link with this state, for any account."""
+        links = [found for found in self._valid() if found.get("purpose", SIGN_IN) != SIGN_IN]
+        return state in [found["state"] for found in links]
 
     def take(
         self, redirect_uri: str, state: str | None, provider: str, purpose: str = SIGN_IN

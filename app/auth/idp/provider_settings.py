@@ -12,8 +12,8 @@ from ...core.types import JsonObject
 from .provider import DEFAULT, KINDS, SECRET, TENANT, Kind, Provider
 
 _NAME = re.compile("[a-z][a-z0-9-]{0,30}", re.ASCII)
-# Paths below `/idp/`, and the provider of the settings `IDP_…`.
-_RESERVED = ("login", "callback", "providers", DEFAULT)
+# Paths below `/idp/` and `/account/identities/`, and the provider of the settings `IDP_…`.
+_RESERVED = ("login", "callback", "providers", "confirm", DEFAULT)
 _COMMON = ("kind", "client_id", "title", "redirect_uri")
 _KEY_FILE = "private_key_file"
 _MAY_BE_LISTS = ("tenant", "verified_tenants")

@@ -15,28 +15,33 @@ from ...core.types import JsonObject
 from ...core.web.lazy_views import LazyView
 from ...core.web.operation import anyone, example, raises, variables
 from ...core.web.request_data import takes
-from ...core.web.responses import answers
+from ...core.web.responses import AnswerWith, answers
 from .. import examples
-from ..cross_site import own_origin
-from ..decorators import raises_sign_in_problems
+from ..caller import find_caller
+from ..cross_site import CrossSite, own_origin
+from ..decorators import CREDENTIAL_PROBLEMS, check_active, raises_sign_in_problems
 from ..errors import (
     LINKING_PROBLEMS,
     PROVIDER_PROBLEMS,
     EmailCodeRequired,
+    IdentityTaken,
+    InactiveCaller,
     InvalidProof,
     ProviderNotFound,
     ProviderUnavailable,
     TooManyAttempts,
+    UnknownSignIn,
 )
 from ..schemas import login_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import response_payload
 from .decorators import idp_required, provider_required
-from .pending import PendingSignIns
+from .pending import SIGN_IN, PendingSignIns
 from .provider import DEFAULT, Provider
 from .providers import Providers
 from .schemas import (
     EmailCode,
+    IdentityRead,
     IdpCallback,
     IdpLogin,
     ProviderCallback,
@@ -47,7 +52,7 @@ from .schemas import (
     provider_callback_read,
 )
 from .service import Callback, IdpSignIn
-from .session_cookie import ProviderRedirect
+from .session_cookie import ProviderStart
 
 # The longest form of a provider's return.
 MAX_FORM = 8 * 1024
@@ -113,14 +118,27 @@ def provider_login(provider: str, query: IdpLogin.Input) -> Response:
 @raises_sign_in_problems
 @example(json=examples.PROVIDER_CALLBACK, answer=examples.SIGNED_IN)
 @raises(*PROVIDER_PROBLEMS, EmailCodeRequired, TooManyAttempts, KeystoreUnavailable)
+@raises(IdentityTaken, *CREDENTIAL_PROBLEMS, InactiveCaller, CrossSite)
 @takes(json=provider_callback_read)
 @answers(200, login_read)
-def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject:
-    """Finish a sign-in with a named identity provider
+def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject | AnswerWith:
+    """Finish a sign-in or a link with a named identity provider
 
     Exchanges the provider's authorization code for an access token.
+
+    After `POST /account/identities/{provider}`, the request must have the credentials of the same
+    account. It signs no user in: the response is the linked identity, as that of
+    `POST /account/identities/confirm`.
     """
-    return _finish(provider, Callback(**json))
+    callback, pending = Callback(**json), _pending()
+    if not pending.is_link(callback.state):
+        return _finish(provider, callback)
+    if (owner := find_caller()) is None:
+        raise UnknownSignIn
+    check_active()
+    return_uri = _return_uri(provider)
+    identity = service(IdpSignIn).finish_link(owner, provider, callback, return_uri, pending)
+    return AnswerWith(IdentityRead().dump(identity), ready=True)
 
 
 @anyone
@@ -167,10 +185,13 @@ def provider_return(provider: str, form: ProviderReturn.Input) -> Response:
 
 
 def _begin(provider: str, query: IdpLogin.Input) -> Response:
-    url = service(IdpSignIn).begin(
-        provider, query["redirect_uri"], _return_uri(provider), _pending()
-    )
-    return redirect(url, Response=ProviderRedirect)
+    return redirect(provider_url(provider, query["redirect_uri"]), Response=ProviderStart)
+
+
+def provider_url(provider: str, redirect_uri: str, purpose: str = SIGN_IN) -> str:
+    """Begin at the provider in this browser, and return the provider's page."""
+    return_uri, pending = _return_uri(provider), _pending()
+    return service(IdpSignIn).begin(provider, redirect_uri, return_uri, pending, purpose)
 
 
 def _finish(provider: str, callback: Callback) -> JsonObject:

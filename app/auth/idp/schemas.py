@@ -111,6 +111,16 @@ class ProviderCallback(IdpCallback):
     )
 
 
+class LinkBegin(IdpLogin):
+    class Meta(IdpLogin.Meta):
+        # The provider may have a redirect URI.
+        may_be_missing = True
+
+
+class LinkBegun(Schema):
+    provider_url = response_field(fields.String, "Page of the provider, for the browser.")
+
+
 class ProviderReturn(RequestSchema):
     class Input(TypedDict):
         code: NotRequired[str]
@@ -159,7 +169,11 @@ class IdentityRead(Schema):
     id = response_field(fields.Integer, "Id of the link.")
     provider = response_field(fields.String, "Name of the provider.")
     issuer = response_field(fields.String, "Issuer of the user's id at the provider.")
-    email = response_field(fields.String, "Verified email address at the time of linking.")
+    email = response_field(
+        fields.String,
+        "Email address at the provider at the time of linking, which only a link at a sign-in"
+        " requires to be verified. Empty if the provider sent none.",
+    )
     linked_at = response_field(Timestamp, "When the account was linked.")
     last_used_at = response_field(Timestamp, "Last sign-in with this identity.")
 

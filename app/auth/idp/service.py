@@ -22,6 +22,7 @@ from ...core.db.transaction import transaction
 from ...core.errors import Conflict
 from ...core.types import JsonObject, Values
 from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
+from ..caller import Caller
 from ..errors import (
     AmbiguousEmail,
     EmailNotVerified,
@@ -39,7 +40,8 @@ from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .email_codes import EmailCodes
 from .identities import Identities
 from .linking import AccountLinking, ProviderUser
-from .pending import PendingSignIn, PendingSignIns
+from .models import Identity
+from .pending import SIGN_IN, PendingSignIn, PendingSignIns, link_purpose
 from .provider import Provider
 from .providers import Providers
 
@@ -89,7 +91,12 @@ class IdpSignIn(BasicService):
     email_codes: EmailCodes
 
     def begin(
-        self, name: str, redirect_uri: str, return_uri: str, pending_sign_ins: PendingSignIns
+        self,
+        name: str,
+        redirect_uri: str,
+        return_uri: str,
+        pending_sign_ins: PendingSignIns,
+        purpose: str = SIGN_IN,
     ) -> str:
         """Return the provider's page for the browser.
 
@@ -98,7 +105,9 @@ class IdpSignIn(BasicService):
         provider = self.providers.find(name)
         sent_uri = return_uri if provider.posts_form else redirect_uri
         url, pending = self.providers.client(name).begin(sent_uri)
-        pending_sign_ins.add(pending._replace(redirect_uri=redirect_uri, provider=name))
+        pending_sign_ins.add(
+            pending._replace(redirect_uri=redirect_uri, provider=name, purpose=purpose)
+        )
         return url
 
     @sign_in_by(PROVIDER)
@@ -112,9 +121,7 @@ class IdpSignIn(BasicService):
     ) -> SignInResult | Challenge:
         """Sign in the user for whom the provider issued the callback's code."""
         provider = self.providers.find(name)
-        pending = _take(provider, callback, pending_sign_ins)
-        sent_uri = return_uri if provider.posts_form else callback.redirect_uri
-        claims = self.providers.client(name).claims(callback.code, sent_uri, pending)
+        claims = self._claims(provider, callback, return_uri, pending_sign_ins)
         outcome = self._admit(provider, claims, options)
         if outcome is None:
             email = _email(provider, claims)
@@ -148,6 +155,35 @@ class IdpSignIn(BasicService):
         if outcome is None:
             raise NoAccountCreated
         return outcome
+
+    def finish_link(
+        self,
+        caller: Caller,
+        name: str,
+        callback: Callback,
+        return_uri: str,
+        pending_sign_ins: PendingSignIns,
+    ) -> Identity:
+        """Link the caller's account to the user for whom the provider issued the callback's code.
+
+        The provider need not have verified the user's email address: the owner is signed in.
+        """
+        provider, purpose = self.providers.find(name), link_purpose(caller.account.id)
+        claims = self._claims(provider, callback, return_uri, pending_sign_ins, purpose)
+        user = ProviderUser(name, claims["iss"], claims["sub"], _readable_email(claims))
+        return self.linking.link_caller(caller, user)
+
+    def _claims(
+        self,
+        provider: Provider,
+        callback: Callback,
+        return_uri: str,
+        pending_sign_ins: PendingSignIns,
+        purpose: str = SIGN_IN,
+    ) -> Values:
+        pending = _take(provider, callback, pending_sign_ins, purpose)
+        sent_uri = return_uri if provider.posts_form else callback.redirect_uri
+        return self.providers.client(provider.name).claims(callback.code, sent_uri, pending)
 
     def _admit(
         self, provider: Provider, claims: Values, options: SignInOptions
@@ -207,15 +243,15 @@ class IdpSignIn(BasicService):
 
 
 def _take(
-    provider: Provider, callback: Callback, pending_sign_ins: PendingSignIns
+    provider: Provider, callback: Callback, pending_sign_ins: PendingSignIns, purpose: str
 ) -> PendingSignIn | None:
     """Return the sign-in that this browser began at this provider: a code of another browser may be
     an attacker's, and so may a code of another provider."""
     if callback.state is None and not provider.is_default:
         raise UnknownSignIn
     has_pending = bool(pending_sign_ins)
-    pending = pending_sign_ins.take(callback.redirect_uri, callback.state, provider.name)
-    if pending is None and (provider.needs_session or has_pending):
+    pending = pending_sign_ins.take(callback.redirect_uri, callback.state, provider.name, purpose)
+    if pending is None and (provider.needs_session or has_pending or purpose != SIGN_IN):
         raise UnknownSignIn
     if callback.iss is not None and not provider.is_issuer(callback.iss):
         log.warning(
@@ -223,6 +259,15 @@ def _take(
         )
         raise SignInRefused
     return pending
+
+
+def _readable_email(claims: Values) -> str:
+    """Return the email address of a user, verified or not, or an empty string without one."""
+    email = claims.get("email")
+    try:
+        return read_email(email) if isinstance(email, str) else ""
+    except InvalidEmail:
+        return ""
 
 
 def _email(provider: Provider, claims: Values) -> str:

@@ -14,8 +14,8 @@ from .providers import Providers
 log = logging.getLogger(__name__)
 
 
-class ProviderRedirect(Response):
-    """A redirect to the provider with a session cookie, which has SameSite=Lax by default.
+class ProviderStart(Response):
+    """The response that begins at the provider, whose session cookie has SameSite=Lax by default.
 
     Browsers send such a cookie when the provider redirects back, but not with forms of other sites.
     The session cookie of all other responses keeps the application's setting.
