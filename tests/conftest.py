@@ -43,6 +43,7 @@ pytest_plugins = [
     "tests.rigs.installed",
     "tests.rigs.oidc.fixtures",
     "tests.rigs.oidc.fake_fixtures",
+    "tests.rigs.oidc.campus",
     "tests.rigs.postfix",
     "tests.rigs.chromium",
 ]

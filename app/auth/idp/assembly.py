@@ -6,15 +6,17 @@ from datetime import timedelta
 
 from ...accounts.service import Accounts
 from ...core.config.environment import SettingsError
-from ...core.context import Context
+from ...core.context import Context, Pruner
 from ...core.extras import missing_extra
 from ...delivery.mail.one_off import OneOffMail, OwnerMail
 from ...delivery.mail.templates import Templates
+from ..features import ProviderFeature
 from ..limits import Failures, mail_limit
 from ..login_codes.codes import LOGIN_CODE
 from ..login_codes.service import LoginCodeMails
 from ..mails import Mails
 from ..proofs import Proofs, Purpose
+from ..sealing import Sealing, encryption_keys
 from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
 from ..sign_up_policy import SignUpPolicy
@@ -23,6 +25,7 @@ from .identities import Identities
 from .linking import AccountLinking
 from .provider import DEFAULT, OIDC, Provider, title_of
 from .provider_models import ProviderGrant, ProviderSession
+from .provider_sessions import ENDING_ACTIONS, ProviderSessions
 from .providers import Providers
 from .redirects import RedirectUris
 from .service import IdpSignIn
@@ -39,7 +42,7 @@ def assemble(context: Context, auth: AuthSettings) -> None:
     context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
     context.tables.add(ProviderGrant)
     if auth.stores_sessions:
-        context.tables.add(ProviderSession)
+        _assemble_sessions(context, auth)
     context.provide(AccountLinking, _account_linking)
     context.provide(IdpSignIn, _idp_sign_in)
 
@@ -71,7 +74,25 @@ def _providers(auth: AuthSettings) -> Iterator[Provider]:
         yield replace(provider, redirect_uri=redirect_uri)
 
 
+def _assemble_sessions(context: Context, auth: AuthSettings) -> None:
+    context.tables.add(ProviderSession)
+    sealing, limits = Sealing(encryption_keys(context.settings)), auth.session_limits
+    context.provide(
+        ProviderSessions,
+        lambda known: ProviderSessions(known.basics, known.get(Accounts).model, sealing, limits),
+    )
+    context.provide(
+        ProviderFeature, lambda known: ProviderFeature(known.get(ProviderSessions).link_session)
+    )
+    for action in ENDING_ACTIONS:
+        context.actions.add_effect(
+            action, lambda account_id, _: context.get(ProviderSessions).clear(account_id)
+        )
+    context.contribute(Pruner("provider_sessions", lambda: context.get(ProviderSessions).prune()))
+
+
 def _idp_sign_in(context: Context) -> IdpSignIn:
+    keeps = context.settings.of(AuthSettings).stores_sessions
     return IdpSignIn(
         context.basics,
         context.get(Providers),
@@ -81,6 +102,7 @@ def _idp_sign_in(context: Context) -> IdpSignIn:
         context.get(AccountLinking),
         context.get(SignUpPolicy),
         _email_codes(context),
+        context.get(ProviderSessions) if keeps else None,
     )
 
 

@@ -46,7 +46,9 @@ class GitHubProvider:
         pending = PendingSignIn(found["state"], redirect_uri, "", found["code_verifier"])
         return found["url"], pending
 
-    def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> JsonObject:
+    def claims(
+        self, code: str, redirect_uri: str, pending: PendingSignIn | None
+    ) -> tuple[JsonObject, str]:
         """Return the user and the primary address, as an OpenID Connect provider returns them."""
         verifier = pending.code_verifier if pending else ""
         request = {"code": code, "redirect_uri": redirect_uri, "code_verifier": verifier}
@@ -59,7 +61,7 @@ class GitHubProvider:
 
         # GitHub accepts the code only once.
         note_effect()
-        return self._calls.run(fetch)
+        return self._calls.run(fetch), ""
 
     def _read(self, path: str, token: JsonObject, kind: type[Any]) -> Any:
         response = self._client.get(f"{API_URL}{path}", token=token)

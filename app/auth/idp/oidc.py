@@ -57,14 +57,17 @@ class OpenIdProvider:
         )
         return authorization["url"], pending
 
-    def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> JsonObject:
-        """Return the verified claims of the user for whom the provider issued `code`."""
+    def claims(
+        self, code: str, redirect_uri: str, pending: PendingSignIn | None
+    ) -> tuple[JsonObject, str]:
+        """Return the verified claims of the user for whom the provider issued `code`, and the ID
+        token."""
         nonce = pending.nonce if pending else None
         request = {"code": code, "redirect_uri": redirect_uri}
         if pending and pending.code_verifier:
             request["code_verifier"] = pending.code_verifier
 
-        def fetch() -> JsonObject:
+        def fetch() -> tuple[JsonObject, str]:
             known = self._discovered()
             token = self._token_endpoint.redeem(known.client, known.auth_methods, **request)
             try:
@@ -74,10 +77,10 @@ class OpenIdProvider:
                 claims = verify(known.client, self._provider, token, nonce)
             # Microsoft's `xms_edov` is about the address in the same token.
             if claims.keys() >= EMAIL_CLAIMS or self._provider.kind == MICROSOFT:
-                return claims
+                return claims, token["id_token"]
             # `email` and `email_verified` must come from the same document.
             signed = {name: claims[name] for name in claims.keys() - EMAIL_CLAIMS}
-            return _userinfo(known.client, token, claims["sub"]) | signed
+            return _userinfo(known.client, token, claims["sub"]) | signed, token["id_token"]
 
         # The provider accepts the code only once.
         note_effect()

@@ -17,8 +17,11 @@ class IdpClient(Protocol):
     def begin(self, redirect_uri: str) -> tuple[str, PendingSignIn]:
         """Return the URL for the browser, and what to remember until the callback."""
 
-    def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> Values:
-        """Return the verified claims of the user for whom the provider issued `code`."""
+    def claims(
+        self, code: str, redirect_uri: str, pending: PendingSignIn | None
+    ) -> tuple[Values, str]:
+        """Return the verified claims of the user for whom the provider issued `code`, and the ID
+        token; empty without OpenID Connect."""
 
 
 class Providers(dict[str, Provider]):

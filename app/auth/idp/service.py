@@ -43,6 +43,7 @@ from .linking import AccountLinking, ProviderUser
 from .models import Identity
 from .pending import SIGN_IN, PendingSignIn, PendingSignIns, link_purpose
 from .provider import Provider
+from .provider_sessions import ProviderSessions, reference_of
 from .providers import Providers
 
 log = logging.getLogger(__name__)
@@ -89,6 +90,8 @@ class IdpSignIn(BasicService):
     linking: AccountLinking
     sign_up_policy: SignUpPolicy
     email_codes: EmailCodes
+    # None in an application without stored sessions.
+    sessions: ProviderSessions | None
 
     def begin(
         self,
@@ -183,18 +186,24 @@ class IdpSignIn(BasicService):
     ) -> Values:
         pending = _take(provider, callback, pending_sign_ins, purpose)
         sent_uri = return_uri if provider.posts_form else callback.redirect_uri
-        return self.providers.client(provider.name).claims(callback.code, sent_uri, pending)
+        client = self.providers.client(provider.name)
+        claims, id_token = client.claims(callback.code, sent_uri, pending)
+        if self.sessions is not None and id_token:
+            self.sessions.remember(claims, id_token)
+        return claims
 
     def _admit(
         self, provider: Provider, claims: Values, options: SignInOptions
     ) -> SignInResult | Challenge | None:
         issuer, subject = claims["iss"], claims["sub"]
+        # Before a hook of the application gets the claims.
+        reference = reference_of(claims) if self.sessions is not None else ""
         with transaction(self.session):
             account = self.identities.owner(issuer, subject)
             if account is None:
                 return None
             self._apply_claims(provider, account, claims)
-            outcome = self.policy.admit(account, (PROVIDER,), options)
+            outcome = self.policy.admit(account, (PROVIDER,), options, reference=reference)
             self.identities.record_use(issuer, subject)
             return outcome
 

@@ -157,7 +157,8 @@ class AppEnrollment:
         app.last_step = step
         codes = self.authenticators.finish_setup(account, app)
         self.accounts.end_tokens(account)
-        outcome = self.policy.admit(account, (*enrollee.proofs, TOTP), options)
+        proofs = (*enrollee.proofs, TOTP)
+        outcome = self.policy.admit(account, proofs, options, reference=enrollee.reference)
         return EnrollmentResult(outcome, codes)
 
     def _unconfirmed_app(self, account_id: AccountKey, authenticator_id: int) -> Authenticator:

@@ -18,6 +18,7 @@ from ...core.db.transaction import AnySession, after_rollback
 from ...core.keystore import Keystore
 from ..errors import InvalidProof, TooManyAttempts
 from ..proofs import Proofs, ProofSubject, Purpose, account_subject
+from ..sign_in.policy import SignIn
 
 KIND = "first-proof"
 # The purposes: to show a second factor, or to set one up.
@@ -37,6 +38,8 @@ class FirstProof(NamedTuple):
     proofs: tuple[str, ...]
     # Identifies the token.
     nonce: str
+    # Names the sign-in at an identity provider; empty for another first proof.
+    reference: str = ""
 
 
 @dataclass(eq=False)
@@ -47,8 +50,10 @@ class MfaTokens:
     ids: IdKind
     keystore: Keystore
 
-    def issue(self, purpose: Purpose, account: AccountLike, proofs: tuple[str, ...]) -> str:
-        return self.proofs.token(purpose, _subject(account, proofs, secrets.token_hex(8)))
+    def issue(self, purpose: Purpose, sign_in: SignIn) -> str:
+        nonce = secrets.token_hex(8)
+        first = FirstProof(sign_in.account, sign_in.by, nonce, sign_in.reference)
+        return self.proofs.token(purpose, _subject(first))
 
     def read(self, purpose: Purpose, token: str) -> FirstProof:
         """Return what a token says; raise InvalidProof for an invalid token."""
@@ -73,12 +78,14 @@ class MfaTokens:
         after_rollback(self.session, lambda: self.keystore.drop(key))
 
     def _find(self, subject_id: Any) -> ProofSubject[FirstProof] | None:
-        account_id, proofs, nonce = subject_id
+        account_id, proofs, *names = subject_id
         account = self.accounts.by_id(self.ids.from_text(account_id))
-        return None if account is None else _subject(account, tuple(proofs), nonce)
+        return None if account is None else _subject(FirstProof(account, tuple(proofs), *names))
 
 
-def _subject(account: AccountLike, proofs: tuple[str, ...], nonce: str) -> ProofSubject[FirstProof]:
-    state = account_subject(account).state
-    subject_id = [serialize_id(account.id), list(proofs), nonce]
-    return ProofSubject(KIND, subject_id, state, FirstProof(account, proofs, nonce))
+def _subject(first: FirstProof) -> ProofSubject[FirstProof]:
+    state = account_subject(first.account).state
+    subject_id = [serialize_id(first.account.id), list(first.proofs), first.nonce]
+    if first.reference:
+        subject_id.append(first.reference)
+    return ProofSubject(KIND, subject_id, state, first)

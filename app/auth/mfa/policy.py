@@ -52,6 +52,8 @@ class Enrollee(NamedTuple):
     account: AccountLike
     # The proofs of the sign-in that the enrollment continues; empty for a signed-in caller.
     proofs: tuple[str, ...] = ()
+    # Names the sign-in at an identity provider that the enrollment continues.
+    reference: str = ""
 
 
 def find_enrollee(mfa_token: str | None) -> Enrollee:
@@ -68,7 +70,7 @@ def find_enrollee(mfa_token: str | None) -> Enrollee:
         enrollee = Enrollee(caller.attached_account)
     elif mfa_token is not None:
         first = service(MfaTokens).read(ENROLLMENT, mfa_token)
-        enrollee = Enrollee(first.account, first.proofs)
+        enrollee = Enrollee(first.account, first.proofs, first.reference)
     else:
         raise InvalidCredentials(reason=MISSING, note={"reason": "no_credential"})
     if not accounts.is_email_verified(enrollee.account):

@@ -63,14 +63,14 @@ class FactorStage:
         return self._challenge(sign_in, methods)
 
     def _challenge(self, sign_in: SignIn, methods: list[str]) -> Challenge:
-        token = self.tokens.issue(CHALLENGE, sign_in.account, sign_in.by)
+        token = self.tokens.issue(CHALLENGE, sign_in)
         report_action(
             self.session, LOGIN_CHALLENGED, account_id=sign_in.account.id, proofs=sign_in.by
         )
         return Challenge(SecondFactorRequired(members={"mfa_token": token, "methods": methods}))
 
     def _enrollment(self, sign_in: SignIn) -> Challenge:
-        token = self.tokens.issue(ENROLLMENT, sign_in.account, sign_in.by)
+        token = self.tokens.issue(ENROLLMENT, sign_in)
         methods = list(self.requirement.methods)
         return Challenge(EnrolmentRequired(members={"mfa_token": token, "methods": methods}))
 
@@ -100,7 +100,9 @@ class SecondStep:
         with rejected, self.tokens.limit_tries(first), transaction(self.session):
             proof = self.second_factors.check(first.account, kind, value, options)
             self.tokens.use_up(first)
-            outcome = self.policy.admit(first.account, (*first.proofs, proof), options)
+            outcome = self.policy.admit(
+                first.account, (*first.proofs, proof), options, reference=first.reference
+            )
             if isinstance(outcome, Challenge) or not (trust and self.devices.days):
                 return outcome
             trusted = {"trusted_device": self.devices.trust(first.account)}

@@ -108,7 +108,8 @@ class PasskeyRegistration(BasicService):
             if not is_factor:
                 return AddedPasskey(passkey)
             self.accounts.end_tokens(account)
-            outcome = self.policy.admit(account, (*enrollee.proofs, PASSKEY), options)
+            proofs = (*enrollee.proofs, PASSKEY)
+            outcome = self.policy.admit(account, proofs, options, reference=enrollee.reference)
             return AddedPasskey(passkey, outcome, codes)
 
     def _check_method(self, enrollee: Enrollee) -> None:

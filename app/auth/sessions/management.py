@@ -18,7 +18,7 @@ from ...core.db.transaction import AnySession, execute_bulk, transaction
 from ..actions import SESSION_ENDED
 from ..caller import Caller
 from .devices import label_of
-from .models import AccountSession
+from .models import AccountSession, is_active_session
 from .schemas import SessionNotFound
 from .settings import SessionLimits
 
@@ -136,13 +136,7 @@ class SessionManagement:
     def _live(self, account: AccountLike) -> ColumnElement[bool]:
         """Return the condition of an active session, as `SessionRows` checks it (rows.py)."""
         now, since = self.clock.now(), account.tokens_valid_from
-        live = and_(
-            AccountSession.account_id == account.id,
-            AccountSession.ended_at.is_(None),
-            AccountSession.expires_at > now,
-            AccountSession.created_at > now - self.limits.longest,
-            AccountSession.used_at > now - self.limits.idle,
-        )
+        live = and_(AccountSession.account_id == account.id, is_active_session(self.limits, now))
         return live if since is None else and_(live, AccountSession.created_at >= since)
 
 

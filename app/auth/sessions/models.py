@@ -1,7 +1,7 @@
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy import Index, LargeBinary, String, Uuid, text
+from sqlalchemy import ColumnElement, Index, LargeBinary, String, Uuid, and_, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, account_key
@@ -62,3 +62,14 @@ class AccountSession(Base):
     def ends_by(self, limits: SessionLimits) -> datetime:
         """Return when the session ends if it is not used before."""
         return min(self.expires_at, self.created_at + limits.longest, self.used_at + limits.idle)
+
+
+def is_active_session(limits: SessionLimits, now: datetime) -> ColumnElement[bool]:
+    """Return the condition of a session that neither has ended nor expired. Revoking an account's
+    tokens ends its earlier sessions too."""
+    return and_(
+        AccountSession.ended_at.is_(None),
+        AccountSession.expires_at > now,
+        AccountSession.created_at > now - limits.longest,
+        AccountSession.used_at > now - limits.idle,
+    )

@@ -47,6 +47,8 @@ class SignIn:
     options: SignInOptions
     # When the user showed a second factor in an earlier step of the same sign-in.
     factor_at: float | None = None
+    # Names the sign-in at an identity provider, for `link_session`.
+    reference: str = ""
 
     @property
     def has_factor(self) -> bool:
@@ -93,6 +95,8 @@ class SessionUse(NamedTuple):
     set_cookie: Callable[[SignInResult], object] | None = None
     # Remembers the network of a sign-in, by the email address and the network.
     trust_network: Callable[[str, str], object] | None = None
+    # Links a new session to the session at an identity provider, by the reference of the sign-in.
+    link_session: Callable[[AccountSession, str], object] | None = None
 
 
 @dataclass(eq=False)
@@ -107,7 +111,8 @@ class SignInPolicy(BasicService):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.sessions, self.cookie_sessions, self.set_cookie, self.trust_network = self.session_use
+        use = self.session_use
+        self.sessions, self.cookie_sessions, self.set_cookie, self.trust_network = use[:4]
 
     def admit(
         self,
@@ -116,13 +121,14 @@ class SignInPolicy(BasicService):
         options: SignInOptions = NO_OPTIONS,
         *,
         factor_at: float | None = None,
+        reference: str = "",
     ) -> SignInResult | Challenge:
         """Sign in an account after its proof; return a challenge if a stage requires more.
 
         The account's row is locked and compared with its state at the time of the proof before
         anything is written: a concurrent change of credentials rejects or ends this sign-in.
         """
-        sign_in = SignIn(account, by, options, factor_at)
+        sign_in = SignIn(account, by, options, factor_at, reference)
         with transaction(self.session) as session:
             # The code that locked the row has compared it with the proof.
             compared = is_locked(session, account)
@@ -171,6 +177,8 @@ class SignInPolicy(BasicService):
         )
         start = self._start_session(sign_in)
         session, secret = start if start else (None, None)
+        if session is not None and sign_in.reference and self.session_use.link_session:
+            self.session_use.link_session(session, sign_in.reference)
         return self._set_session_cookie(
             SignInResult(self._payload(sign_in, session), session, secret)
         )
