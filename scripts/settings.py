@@ -103,7 +103,7 @@ _GROUPS = {
         "[MFA](mfa.md), [step-up](step-up.md)",
     ),
     "Single sign-on (SSO) with an identity provider": (
-        r"(AUTH__)?IDP_.*|AUTH__\w+_IDP_OAUTH\w*|AUTH__PROVIDERS",
+        r"(AUTH__)?IDP_.*|AUTH__\w+_IDP_OAUTH\w*|AUTH__PROVIDERS|AUTH__POST_LOGOUT_PATH",
         "[Identity providers](idp.md), [SSO](cookbook/sso.md)",
     ),
     "Registration and email verification": (

@@ -29,6 +29,7 @@ from .errors import (
     TooManyAttempts,
 )
 from .idp import blueprint as idp_blueprint  # noqa: F401
+from .provider_logout import SignedOut, SignOutAtProvider, provider_logout
 from .recovery import Recovery
 from .schemas import (
     LoginFormWithFactor,
@@ -99,15 +100,17 @@ def _reject_passwords(state: BlueprintSetupState) -> None:
 @blueprint.delete("/logout")
 @account_required
 @example(answer=examples.LOGGED_OUT)
-@answers(200, Message)
-def logout() -> dict[str, str]:
+@takes(query=SignOutAtProvider)
+@answers(200, SignedOut)
+def logout(query: SignOutAtProvider.Input) -> JsonObject:
     """Sign out
 
     Revokes all access tokens of the account.
     """
+    provider = provider_logout(caller) if query["provider"] else dict
     service(SignOut).everywhere(caller())
     clear_browser_cache()
-    return {"message": "Logged out"}
+    return {"message": "Logged out", **provider()}
 
 
 @blueprint.post("/password-recovery")

@@ -2,7 +2,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator, PositiveInt, SecretStr
 
-from ..core.config.field_types import Limit, UrlPath
+from ..core.config.field_types import Limit, MountPath, UrlPath
 from .idp.provider import LinkingMode, Provider
 from .mfa.settings import FactorSettings
 
@@ -219,6 +219,10 @@ class AuthSettings(FactorSettings):
     IDP_LINKING: LinkingMode = Field(default="auto", description="Link accounts by email address.")
     PROVIDERS: Annotated[dict[str, Provider], PlainValidator(_read_providers)] = Field(
         default={}, description="Identity providers by name."
+    )
+
+    POST_LOGOUT_PATH: MountPath | None = Field(
+        default=None, description="Page after sign-out at the provider."
     )
 
     @property

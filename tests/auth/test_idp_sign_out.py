@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jwt
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.auth.idp import discovery
 from app.auth.idp.provider_models import ProviderSession
 from app.auth.idp.provider_sessions import ProviderSessions
 from app.core.context import current_frontdesk, service
-from app.testing.client import Api
+from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
 
+from ..cli.test_command_line import run
+from ..cli.test_prune import run as prune
 from ..conftest import MakePerson, Person
+from ..rigs.cases import for_each
+from ..rigs.cookie_browsers import CookieBrowser
+from ..rigs.oidc.browser import query_of
 from ..rigs.oidc.campus import ADA, Campus
-from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp
-from .factors import enroll, finish
+from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp, client_of
+from ..rigs.oidc.fakes import CLIENT_ID, GitHub
+from .factors import enroll, enrolled, finish
 
 MakeCampusApp = Callable[..., Flask]
 
@@ -86,3 +94,158 @@ def test_link_survives_a_second_factor(
     required = Guest(app, "campus").sign_in(campus, 403, **ADA, sid="two").json
     finish(Api(app), required["mfa_token"], otp=mfa.phone.next_code())
     assert [link.sid for link in links(app)] == ["one", "two"]
+
+
+def page(answer: Answer) -> dict[str, str]:
+    """Return the address and the query of the provider's page in the response."""
+    url = str(answer.json["provider_logout_url"])
+    return {"url": url.partition("?")[0], **query_of(url)}
+
+
+def test_response_has_the_page_of_the_provider(
+    make_campus_app: MakeCampusApp, campus: Campus, person: MakePerson
+) -> None:
+    app = make_campus_app(
+        CORE__CLIENT_HOST="https://app.example.com", AUTH__POST_LOGOUT_PATH="/signed-out"
+    )
+    person("ada", into=app)
+    answer = sign_in(app, campus, sid="one").delete("/logout?provider=true")
+    assert answer.json["message"] == "Logged out"
+    found = page(answer)
+    claims = jwt.decode(found.pop("id_token_hint"), options={"verify_signature": False})
+    assert (claims["sub"], claims["sid"]) == (ADA["sub"], "one")
+    assert found == {
+        "url": f"{campus.url}/end",
+        "lang": "en",
+        "client_id": CLIENT_ID,
+        "post_logout_redirect_uri": "https://app.example.com/signed-out",
+    }
+
+
+def test_without_the_parameter_sign_out_is_unchanged(
+    campus_app: Flask, campus: Campus, ada: Person
+) -> None:
+    for query in ("", "?provider=false"):
+        api = sign_in(campus_app, campus)
+        assert api.delete(f"/logout{query}").json == {"message": "Logged out"}
+        api.get("/account", 401)
+    api = sign_in(campus_app, campus)
+    assert api.delete("/logout?provider=yes", 422).faults == ["query:provider"]
+    api.get("/account")
+
+
+def test_application_without_providers_returns_null(app: Flask, person: MakePerson) -> None:
+    answer = person("ada", into=app).api().delete("/logout?provider=true")
+    assert answer.json == {"message": "Logged out", "provider_logout_url": None}
+
+
+def test_password_sign_in_has_no_page(campus_app: Flask, campus: Campus, ada: Person) -> None:
+    sign_in(campus_app, campus)
+    answer = Api(campus_app, token=ada.token()).delete("/logout?provider=true")
+    assert answer.json == {"message": "Logged out", "provider_logout_url": None}
+
+
+def test_cookie_session_returns_the_page(
+    make_campus_app: MakeCampusApp, campus: Campus, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_campus_app(
+        AUTH__COOKIE_SESSIONS="on", AUTH__MFA="optional", AUTH__MFA_METHODS='["totp"]'
+    )
+    phone = enrolled(person("ada", into=app), clock).phone
+    guest = Guest(app, "campus")
+    guest.api = CookieBrowser(app)
+    required = guest.sign_in(campus, 403, **ADA, sid="one").json
+    factor = {"mfa_token": required["mfa_token"], "otp": phone.next_code()}
+    guest.api.post("/session/mfa", json=factor)
+    assert [link.sid for link in links(app)] == ["one"]
+    answer = guest.api.delete("/session?provider=true")
+    assert (answer.json["message"], page(answer)["url"]) == ("Signed out", f"{campus.url}/end")
+    guest.api.get("/session", 401)
+    # Without a session there is nothing to sign out of.
+    for query, rest in (("", {}), ("?provider=true", {"provider_logout_url": None})):
+        answer = guest.api.delete(f"/session{query}")
+        assert answer.json == {"message": "Signed out", **rest}
+
+
+def test_without_sessions_it_is_the_provider_that_was_used_last(
+    make_providers_app: MakeProvidersApp,
+    campus: Campus,
+    github: GitHub,
+    person: MakePerson,
+    clock: SteppingClock,
+) -> None:
+    app = make_providers_app(campus=campus.settings, github=client_of("github"))
+    person("ada", into=app)
+    emails = [{"email": ADA["email"], "primary": True, "verified": True}]
+    by_github = Guest(app, "github").sign_in(github, id=1, login="ada", emails=emails)
+    clock.step(seconds=1)
+    by_campus = sign_in(app, campus)
+    found = page(by_campus.delete("/logout?provider=true"))
+    assert found == {"url": f"{campus.url}/end", "lang": "en", "client_id": CLIENT_ID}
+    clock.step(seconds=1)
+    # GitHub has no such page.
+    by_github = Guest(app, "github").sign_in(github, id=1, login="ada", emails=emails)
+    api = Api(app, token=by_github.json["access_token"])
+    assert api.delete("/logout?provider=true").json["provider_logout_url"] is None
+
+
+@for_each(
+    "document", [{"end_session_endpoint": None}, {"end_session_endpoint": "javascript:x"}, {}]
+)
+def test_sign_out_does_not_depend_on_the_provider(
+    campus_app: Flask,
+    campus: Campus,
+    ada: Person,
+    monkeypatch: pytest.MonkeyPatch,
+    document: dict[str, Any],
+) -> None:
+    # Each step fetches the document.
+    monkeypatch.setattr(discovery, "KEEP_SECONDS", 0)
+    api = sign_in(campus_app, campus)
+    shown = campus.document("") | document if document else {"error": "away"}
+    with monkeypatch.context() as patch:
+        patch.setattr(campus, "document", lambda path: shown)
+        answer = api.delete("/logout?provider=true")
+    assert answer.json["provider_logout_url"] is None
+    api.get("/account", 401)
+    assert not links(campus_app)
+
+
+END = [
+    lambda api, ada: api.delete("/logout"),
+    lambda api, ada: api.delete("/sessions"),
+    lambda api, ada: ada.change(password="another long password"),
+    lambda api, ada: run(ada.app, "accounts", "sign-out", ada.email),
+    lambda api, ada: run(ada.app, "accounts", "sign-out", "--all", "--yes"),
+    lambda api, ada: run(ada.app, "accounts", "unlink", ada.email),
+    lambda api, ada: ada.change(status="suspended"),
+]
+
+
+@for_each("end", END)
+def test_link_is_deleted_when_its_session_ends(
+    campus_app: Flask, campus: Campus, ada: Person, end: Callable[[Api, Person], object]
+) -> None:
+    api = sign_in(campus_app, campus)
+    assert len(links(campus_app)) == 1
+    end(api, ada)
+    assert not links(campus_app)
+
+
+def test_link_of_another_session_stays(campus_app: Flask, campus: Campus, ada: Person) -> None:
+    first, second = sign_in(campus_app, campus, sid="one"), sign_in(campus_app, campus, sid="two")
+    first.delete("/sessions?others=true")
+    assert [link.sid for link in links(campus_app)] == ["one"]
+    second.get("/account", 401)
+    first.get("/account")
+
+
+def test_link_of_an_expired_session_is_pruned(
+    campus_app: Flask, campus: Campus, ada: Person, clock: SteppingClock
+) -> None:
+    sign_in(campus_app, campus)
+    assert prune(campus_app, "frontdesk", "prune")["provider_sessions"] == 0
+    clock.step(minutes=31)
+    sign_in(campus_app, campus, sid="new")
+    assert prune(campus_app, "frontdesk", "prune")["provider_sessions"] == 1
+    assert [link.sid for link in links(campus_app)] == ["new"]

@@ -29,6 +29,7 @@ from .provider_sessions import ENDING_ACTIONS, ProviderSessions
 from .providers import Providers
 from .redirects import RedirectUris
 from .service import IdpSignIn
+from .sign_out import ProviderSignOut
 
 
 def assemble(context: Context, auth: AuthSettings) -> None:
@@ -45,6 +46,7 @@ def assemble(context: Context, auth: AuthSettings) -> None:
         _assemble_sessions(context, auth)
     context.provide(AccountLinking, _account_linking)
     context.provide(IdpSignIn, _idp_sign_in)
+    context.provide(ProviderSignOut, _sign_out)
 
 
 def _providers(auth: AuthSettings) -> Iterator[Provider]:
@@ -116,6 +118,16 @@ def _email_codes(context: Context) -> EmailCodes:
         # The counter of sign-in codes: an address gets no more emails by another way.
         mail_limit(context.get(Failures), auth, LOGIN_CODE, auth.LOGIN_CODE_LIMIT),
         LoginCodeMails(auth, context.get(Templates), one_off_mail).send_code,
+    )
+
+
+def _sign_out(context: Context) -> ProviderSignOut:
+    auth, core = context.settings.of(AuthSettings), context.settings.core
+    return ProviderSignOut(
+        context.basics,
+        context.get(Providers),
+        context.get(ProviderSessions) if auth.stores_sessions else None,
+        core.page_url(auth.POST_LOGOUT_PATH) if auth.POST_LOGOUT_PATH else None,
     )
 
 

@@ -68,6 +68,7 @@ def discover(provider: Provider, client_secret: str) -> ProviderClient:
         issuer=_issuer(metadata, provider),
         jwks_uri=_url(metadata, "jwks_uri"),
         userinfo_endpoint=_url(metadata, "userinfo_endpoint", optional=True),
+        end_session_endpoint=_page(metadata, "end_session_endpoint"),
         id_token_signing_alg_values_supported=_supported(
             ALGORITHMS, metadata, "id_token_signing_alg_values_supported", default=["RS256"]
         ),
@@ -123,6 +124,13 @@ def _url(metadata: Any, name: str, *, optional: bool = False) -> str | None:
     if not value.startswith(("https://", "http://")):
         raise InvalidProviderResponse(f"{name} in the discovery document is not a URL")
     return value
+
+
+def _page(metadata: Any, name: str) -> str | None:
+    """Return a page of the provider; None without one. Sign-ins do not depend on the page."""
+    value = metadata.get(name)
+    is_url = isinstance(value, str) and value.startswith(("https://", "http://"))
+    return value if is_url else None
 
 
 def _supported(known: list[str], metadata: Any, name: str, *, default: list[str]) -> list[str]:

@@ -63,6 +63,9 @@ class GitHubProvider:
         note_effect()
         return self._calls.run(fetch), ""
 
+    def logout_url(self, id_token: str | None, return_url: str | None) -> None:
+        """Return None: GitHub has no page for sign-out."""
+
     def _read(self, path: str, token: JsonObject, kind: type[Any]) -> Any:
         response = self._client.get(f"{API_URL}{path}", token=token)
         if response.status_code != 200:

@@ -13,6 +13,8 @@ import time
 from threading import Lock
 from typing import Any
 
+from authlib.common.urls import add_params_to_uri
+
 from ...core.request import note_effect
 from ...core.types import JsonObject
 from ..errors import SignInRefused
@@ -85,6 +87,19 @@ class OpenIdProvider:
         # The provider accepts the code only once.
         note_effect()
         return self._calls.run(fetch)
+
+    def logout_url(self, id_token: str | None, return_url: str | None) -> str | None:
+        """Return the provider's page for sign-out (OpenID Connect RP-Initiated Logout); None if the
+        provider has no such page."""
+        client = self._calls.run(self._discovered).client
+        params = {
+            "id_token_hint": id_token,
+            "client_id": client.client_id,
+            "post_logout_redirect_uri": return_url,
+        }
+        given = [(name, value) for name, value in params.items() if value]
+        page = client.server_metadata["end_session_endpoint"]
+        return str(add_params_to_uri(page, given)) if page else None
 
     def _discovered(self) -> ProviderClient:
         if self._known is None or not self._known.is_fresh:

@@ -23,6 +23,12 @@ class IdpClient(Protocol):
         """Return the verified claims of the user for whom the provider issued `code`, and the ID
         token; empty without OpenID Connect."""
 
+    def logout_url(self, id_token: str | None, return_url: str | None) -> str | None:
+        """Return the provider's page for sign-out; None if the provider has no such page.
+
+        The page recognizes the session by the ID token, and can return to `return_url`.
+        """
+
 
 class Providers(dict[str, Provider]):
     """The identity providers of one application by name."""

@@ -75,6 +75,10 @@ class CookieSessions:
         self.sessions.use(found)
         return caller_of(found, account, COOKIE_CREDENTIAL, found.expires_at.timestamp())
 
+    def find_caller(self) -> Caller | None:
+        """Return the caller of this request's cookie, or None without a valid one."""
+        return self.read(request, True)
+
     def is_sent(self, request: Request) -> bool:
         """Return whether the request has a session cookie, valid or not."""
         return self.cookies.name(request) in request.cookies

@@ -6,7 +6,7 @@ from ...accounts.errors import TooManyHashes
 from ...core.context import service
 from ...core.types import JsonObject
 from ...core.web.blueprint import Blueprint
-from ...core.web.fields import Message, Page
+from ...core.web.fields import Page
 from ...core.web.operation import anyone, example, raises, variables
 from ...core.web.pages import clear_browser_cache
 from ...core.web.request_data import takes
@@ -15,6 +15,7 @@ from ..caller import caller
 from ..cross_site import CrossSite
 from ..decorators import account_required, passwords_required, raises_sign_in_problems
 from ..errors import INACTIVE_PROBLEMS, IncorrectCredentials, InvalidCredentials, TooManyAttempts
+from ..provider_logout import SignedOut, SignOutAtProvider, provider_logout
 from ..schemas import login_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.password import Login
@@ -145,12 +146,15 @@ def get_cookie_session() -> JsonObject:
 @anyone
 @example(answer=schemas.SIGNED_OUT)
 @raises(CrossSite)
-@answers(200, Message)
-def close_cookie_session() -> dict[str, str]:
+@takes(query=SignOutAtProvider)
+@answers(200, SignedOut)
+def close_cookie_session(query: SignOutAtProvider.Input) -> JsonObject:
     """Sign out of a cookie session
 
     Ends the session of this browser and deletes its cookie.
     """
-    service(CookieSessions).sign_out()
+    sessions = service(CookieSessions)
+    provider = provider_logout(sessions.find_caller) if query["provider"] else dict
+    sessions.sign_out()
     clear_browser_cache()
-    return {"message": "Signed out"}
+    return {"message": "Signed out", **provider()}
