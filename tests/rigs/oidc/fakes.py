@@ -224,6 +224,8 @@ def running(fake: Fake) -> Iterator[None]:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    # The default of 5 resets connections of parallel sign-ins.
+    request_queue_size = 128
 
 
 def _handler(fake: Fake) -> type[BaseHTTPRequestHandler]:
