@@ -54,7 +54,7 @@ NOT_EXECUTED = {
     "cookbook/deploying": (4, OPERATES),
     "cookbook/flask-sqlalchemy-lite": (1, SHOWN_BEFORE),
     "cookbook/s3-avatars": (1, ENVIRONMENT),
-    "cookbook/sso": (2, ENVIRONMENT),
+    "cookbook/sso": (1, ENVIRONMENT),
     "cookbook/subdomains": (1, "needs a domain; examples/subdomains sends the request"),
     "cookbook/test-fixtures": (1, "the run of the page's tests: test_examples.py"),
     "custom-authentication": (1, "needs a server that signs users in; the example's tests run"),
@@ -70,7 +70,7 @@ NOT_EXECUTED = {
     "existing-app": (1, EXCERPT),
     "exports": (1, "the file is ready some seconds later; tests/exports downloads it"),
     "gunicorn": (3, OPERATES),
-    "idp": (5, EXCERPT),
+    "idp": (6, EXCERPT),
     "import-users": (3, OF_COMMANDS),
     "installation": (4, "installs packages: tests/project/test_wheel.py and test_run.py do"),
     "invitations": (1, SECOND_PART),
@@ -173,3 +173,19 @@ def test_service_tabs_export_settings() -> None:
     assert len(exported) > 10
     entries = set(re.findall(r"^(?:\| `|:::\{confval\} )([A-Z_0-9]+)", settings, re.MULTILINE))
     assert exported - entries == set()
+
+
+def test_both_tabs_of_a_guide_set_the_same_identity_providers() -> None:
+    """The tests of an application start it with the providers of its tab."""
+    found = {}
+    for name in page_names():
+        values = [
+            re.findall(r"^export (?:FRONTDESK_)?AUTH__PROVIDERS=(.+)", fence.code, re.MULTILINE)
+            for key in ("application", "service")
+            for tab in tabs(page(name), key)
+            for fence in fences(tab)
+        ]
+        if any(values):
+            found[name] = [value for each in values for value in each]
+    assert {"cookbook/apple", "cookbook/keycloak"} <= found.keys()
+    assert {name for name, each in found.items() if len(each) != 2 or each[0] != each[1]} == set()

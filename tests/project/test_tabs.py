@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from joserfc.jwk import ECKey
 
 from ..rigs.backends import free_port, redis_server
 from ..rigs.follow import FACTORY, edited
@@ -51,13 +52,15 @@ MISTAKES = {
 
 @contextmanager
 def identity_provider() -> Iterator[str]:
-    """Serve the discovery document of a provider."""
+    """Serve the discovery documents of providers: `/https/HOST` has the issuer `https://HOST`."""
 
     class Discovery(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             url = f"http://127.0.0.1:{server.server_port}"
+            place = self.path.partition("/.well-known/")[0]
+            outside = place.startswith("/https/")
             document = {
-                "issuer": url,
+                "issuer": f"https://{place[7:]}" if outside else f"{url}{place}",
                 "authorization_endpoint": f"{url}/authorize",
                 "token_endpoint": f"{url}/token",
                 "jwks_uri": f"{url}/keys",
@@ -95,11 +98,15 @@ def followed(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """The results of all guides and all mistakes, from one process."""
     folder = tmp_path_factory.mktemp("guides")
     port = free_port()
+    key = folder / "AuthKey.p8"
+    key.write_bytes(ECKey.generate_key("P-256").as_pem(private=True))
+    key.chmod(0o600)
     with identity_provider() as provider, redis_server(folder) as redis:
         replaced = {
             "127.0.0.1:5000": f"127.0.0.1:{port}",
             "localhost:5000": f"localhost:{port}",
             "https://idp.example.com": provider,
+            "/run/secrets/AuthKey.p8": str(key),
             "redis://127.0.0.1:6379/0": redis,
         }
         texts = {name: (name, page(name)) for name in GUIDES}
@@ -126,6 +133,7 @@ def followed(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             "edits": [],
         }
         plan = {"port": port, "modules": MODULES, "base": base, "guides": guides}
+        plan["providers"] = provider
         (folder / "plan.json").write_text(json.dumps(plan))
         output = run(
             "-P",

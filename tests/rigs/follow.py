@@ -307,6 +307,11 @@ def main() -> None:
     extras = Extras()
     for module in (*plan["modules"], "click.testing", "werkzeug.serving"):
         importlib.import_module(module)
+    kinds = importlib.import_module("flask_frontdesk.auth.idp.provider").KINDS
+    for name, kind in kinds.items():
+        # The documents of large providers are on the plan's server, by host.
+        url = kind.metadata_url.replace("https://", f"{plan['providers']}/https/")
+        kinds[name] = kind._replace(metadata_url=url)
     base = plan["base"]
     results = {"": in_fork(plan, base, extras)}
     if results[""]["code"] == 0:
