@@ -44,7 +44,7 @@ class Console(Blueprint):
         context = app.extensions[EXTENSION]
         add_host_pages(app, context.get(HostConsole), self.name, options)
         add_email_paths(app, context, self.name, options)
-        add_callback(context, options)
+        add_callbacks(context, options)
         name = f"{options.get('name_prefix', '')}.{options.get('name', self.name)}".lstrip(".")
         context.contribute(
             StartPage(
@@ -94,18 +94,6 @@ for kind, name in (
 
 
 @blueprint.before_request
-def reject_pages_of_other_blueprints() -> None:
-    """Respond 404 to a page or form whose blueprint the application does not mount."""
-    if not service(ConsoleResources).features.has(request.endpoint or ""):
-        raise NotFound
-
-
-@blueprint.before_request
-def allow_long_selections() -> None:
-    request.max_form_parts = MAX_FORM_PARTS
-
-
-@blueprint.before_request
 def reject_cross_site_requests() -> None:
     """Reject forms of other sites, also on public routes, which can send an email to a user."""
     if request.method not in SAFE_METHODS:
@@ -113,6 +101,18 @@ def reject_cross_site_requests() -> None:
         from ..auth.sessions.cookie_sessions import CookieSessions
 
         service(CookieSessions).cross_site.check(request)
+
+
+@blueprint.before_request
+def reject_pages_of_other_blueprints() -> None:
+    """Respond 404 to a page or form whose blueprint or identity provider does not exist."""
+    if not service(ConsoleResources).features.has(request.endpoint or ""):
+        raise NotFound
+
+
+@blueprint.before_request
+def allow_long_selections() -> None:
+    request.max_form_parts = MAX_FORM_PARTS
 
 
 @blueprint.before_request
@@ -179,7 +179,8 @@ _EMAIL_PAGES = {
     "PREFERENCES_PATH": ("/account/notifications", "owner.preferences.preferences_page"),
     "UNSUBSCRIBE_PATH": ("/unsubscribe", "visitor.unsubscribe.unsubscribe_page"),
 }
-_CALLBACK = "/sign-in/provider/callback"
+# The pages that finish the sign-in through a provider: `default`, and named ones.
+CALLBACK, NAMED_CALLBACK = "/sign-in/provider/callback", "/sign-in/provider/{}/callback"
 
 
 def add_email_paths(app: App, context: Context, name: str, options: SignalOptions) -> None:
@@ -200,13 +201,19 @@ def add_email_paths(app: App, context: Context, name: str, options: SignalOption
                 app.add_url_rule(address, endpoint, view, methods=["GET"])
 
 
-def add_callback(context: Context, options: SignalOptions) -> None:
-    """Allow the console's own redirect URI for the identity provider."""
+def add_callbacks(context: Context, options: SignalOptions) -> None:
+    """Allow the console's own redirect URIs for the identity providers."""
+    url = context.settings.core.PUBLIC_URL
+    if url is None or not context.settings.of(AuthSettings).has_providers:
+        return
+    from ..auth.idp.providers import Providers
     from ..auth.idp.redirects import RedirectUris
 
-    url = context.settings.core.PUBLIC_URL
-    if url is not None and context.has(RedirectUris):
-        context.get(RedirectUris).allow(f"{url}{_prefix(options)}{_CALLBACK}")
+    if not context.has(Providers):
+        return
+    for provider in context.get(Providers).values():
+        path = CALLBACK if provider.is_default else NAMED_CALLBACK.format(provider.name)
+        context.get(RedirectUris).allow(f"{url}{_prefix(options)}{path}")
 
 
 def _prefix(options: SignalOptions) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .open_items import OpenItemCounter
     from .people import People
 
+# Not a blueprint: an identity provider is configured.
+PROVIDERS = "providers"
 # The blueprints that pages need, by the start of their paths; the longest start applies. The pages
 # of all other paths belong to the console itself: sign-in, account, security, and the first start.
 NEEDS = {
@@ -30,6 +32,8 @@ NEEDS = {
     "/banners": {"banners"},
     "/unsubscribe": {"unsubscribe"},
     "/profile": {"profiles"},
+    "/sign-in/provider/<provider>": {PROVIDERS},
+    "/security/identities": {PROVIDERS},
     "/account/activity": {"events"},
     "/account/notifications": {"notifications"},
     "/account/exports": {"exports"},
@@ -133,10 +137,10 @@ class Features:
 
     def __init__(self, context: Context) -> None:
         auth = context.settings.of(AuthSettings)
-        self._mounted = context.mounted.names
+        self._mounted = {*context.mounted.names, *([PROVIDERS] if auth.has_providers else [])}
         self.passwords = auth.PASSWORDS == "on"
         self.registration = auth.REGISTRATION != "closed" and self.has(".register_page")
-        self.provider = auth.ENABLE_IDP_OAUTH
+        self.provider = auth.has_providers
         self.second_factors = auth.keeps_authenticators
         self.factors = auth.MFA != "off"
         self.passkeys = auth.takes_passkeys

@@ -37,7 +37,7 @@ OpenSite = Callable[..., Site]
 
 # No requests leave this machine, and elements have computed accessible names.
 _OPTIONS = (
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
     "--enable-blink-features=ComputedAccessibilityInfo",
 )
 
@@ -61,8 +61,8 @@ def open_site(
     """Serve the console with other settings: `open_site(AUTH__MFA="required")`."""
     with ExitStack() as stack:
 
-        def open_one(**environment: str) -> Site:
-            port = free_port()
+        def open_one(port: int = 0, **environment: str) -> Site:
+            port = port or free_port()
             host = f"http://localhost:{port}"
             app = make_app(**{**FEATURES, "CORE__CLIENT_HOST": host, **environment})
             return stack.enter_context(serve(app, port, mails, clock, engine))

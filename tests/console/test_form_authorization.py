@@ -51,7 +51,7 @@ OWN_FORMS: dict[str, str] = {
 }
 
 # Forms of features that are disabled in these tests.
-DISABLED = {"finish_provider_sign_in"}
+DISABLED = {"finish_provider_sign_in", "finish_named_provider_sign_in", "confirm_link"}
 
 FORMS = [route for route in form_routes() if route.name not in OWN_FORMS]
 

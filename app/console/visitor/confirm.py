@@ -15,10 +15,10 @@ from ..api_calls import ApiCall, console_form
 from ..links import next_path, redirect
 from ..navigation import home_path
 from ..pages import render_page
+from ..providers import provider_links
 from . import passkeys
 from .cookie_sign_in import use_trusted_device
 from .passkeys import sent_credential
-from .provider import provider_name
 
 # The form field of each method, in order of preference, and the name of its proof.
 _METHODS = {
@@ -68,7 +68,7 @@ def _page(method: str, methods: list[str], login_id: str = "") -> Response:
         carried=carried,
         login_id=login_id or request.form.get("login_id", ""),
         passkey_options=passkeys.options_to_confirm() if method == "credential" else "",
-        provider=provider_name(),
+        providers=provider_links(),
     )
 
 

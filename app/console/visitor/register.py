@@ -16,10 +16,10 @@ from ..form_fields import form_fields
 from ..links import link_to, next_path, redirect, set_notice
 from ..navigation import home_path
 from ..pages import is_signed_in, render_page
+from ..providers import provider_links
 from ..texts import _
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 from .expired_links import expired_link_page, is_expired
-from .provider import provider_name
 from .registered_browser import (
     forget_registration,
     remember_registration,
@@ -49,7 +49,7 @@ def register_page() -> Response:
         domains=auth.REGISTRATION_DOMAINS,
         password_length=auth.PASSWORD_MIN_LENGTH,
         own=form_fields(sign_up_fields()),
-        provider=provider_name() if auth.ALLOW_IDP_OAUTH_SIGNUP else "",
+        providers=provider_links() if auth.ALLOW_IDP_OAUTH_SIGNUP else (),
         next=next_page,
         invitation=token,
         invited=invited,

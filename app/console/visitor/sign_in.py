@@ -13,12 +13,13 @@ from ..kept_forms import delete_mark, sign_out_note
 from ..links import link_to, next_path, redirect, redirect_to, set_notice
 from ..navigation import home_path
 from ..pages import is_signed_in, render_page
+from ..pending_links import PendingLink
+from ..providers import provider_links
 from ..texts import _
 from . import passkeys
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 from .expired_links import expired_link_page, is_expired
 from .passkeys import sent_credential
-from .provider import provider_name
 
 MAX_EMAIL = 320
 
@@ -31,7 +32,9 @@ def sign_in_page() -> Response:
     response = render_page(
         "visitor/sign_in.html",
         next=next_path(""),
-        provider=provider_name(),
+        providers=provider_links(),
+        # The provider of a link that the user confirms after this sign-in.
+        linking=PendingLink.find().title if next_path("") == link_to(".link_page") else "",
         passkey_options=passkeys.options_to_sign_in(),
         sign_out_note=sign_out_note(),
     )

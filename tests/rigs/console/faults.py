@@ -45,6 +45,7 @@ class Faults:
         self._shifts: dict[str, list[tuple[float, str]]] = defaultdict(list)
         self._expected: set[int] = set()
         self._refused: set[str] = set()
+        self._allowed: list[str] = []
         context.add_init_script(_NOTE_SHIFTS)
         context.on("console", self._note_line)
         context.on("weberror", self._note_error)
@@ -55,6 +56,10 @@ class Faults:
     def expect(self, *statuses: int) -> None:
         """Accept pages with these statuses."""
         self._expected.update(statuses)
+
+    def allow(self, site: str) -> None:
+        """Accept requests to another site, which the test opens."""
+        self._allowed.append(site)
 
     def found(self) -> list[str]:
         moved = [
@@ -94,7 +99,8 @@ class Faults:
             self._found.append(f"requests another site: {request.method} {url}")
 
     def _is_ours(self, url: str) -> bool:
-        return urlsplit(url)[:2] == urlsplit(self._base)[:2]
+        sites = (self._base, *self._allowed)
+        return any(urlsplit(url)[:2] == urlsplit(site)[:2] for site in sites)
 
     def _note_failure(self, request: Request) -> None:
         # Leaving a page aborts its requests. Requests that a policy blocks appear in the console.

@@ -1,7 +1,8 @@
 """Fakes of Google, Microsoft, GitHub and Apple, each with the traits that its documentation names.
 
 A fake is one HTTP server on loopback. `authorize` is what its pages do when a user consents: it
-checks the parameters of the URL, and returns what the provider sends to the redirect URI.
+checks the parameters of the URL, and returns what the provider sends to the redirect URI. `user` is
+who consents on the page that the fake shows to a browser.
 
 Google: the issuer of tokens may lack `https://`.
   https://developers.google.com/identity/openid-connect/reference
@@ -31,9 +32,10 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
@@ -61,6 +63,7 @@ class Fake:
     def __init__(self) -> None:
         self.url = ""
         self.issuer = ""
+        self.user: Claims = {}
         self.requests: list[str] = []
         self._key = RSAKey.generate_key(2048, {"kid": "1", "use": "sig", "alg": "RS256"})
         # The parameters of the authorization request and the user, by code and access token.
@@ -91,6 +94,11 @@ class Fake:
         code = secrets.token_urlsafe(8)
         self._codes[code] = asked, user
         return {"code": code, "state": asked["state"]}
+
+    def page(self, url: str) -> str:
+        """Return the page on which the user consents."""
+        to = f"{query_of(url)['redirect_uri']}?{urlencode(self.authorize(url, **self.user))}"
+        return f'<a href="{escape(to)}">Consent</a>'
 
     def reply(self, path: str, form: dict[str, str], headers: Any) -> Reply:
         self.requests.append(path)
@@ -201,6 +209,14 @@ class Apple(Fake):
         person = json.dumps({"name": {"firstName": "Ada"}, "email": user.get("email")})
         return {**super().authorize(url, **user), "user": person}
 
+    def page(self, url: str) -> str:
+        fields = "".join(
+            f'<input type="hidden" name="{name}" value="{escape(value)}">'
+            for name, value in self.authorize(url, **self.user).items()
+        )
+        action = escape(query_of(url)["redirect_uri"])
+        return f'<form method="post" action="{action}">{fields}<button>Consent</button></form>'
+
     def accepts(self, form: dict[str, str]) -> bool:
         found = jwt.decode(form["client_secret"], self.client_key, algorithms=["ES256"])
         self.client_secrets.append(found.claims)
@@ -231,17 +247,23 @@ class _Server(ThreadingHTTPServer):
 def _handler(fake: Fake) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if urlsplit(self.path).path.endswith("/authorize"):
+                self._send(200, "text/html", f"<!doctype html>{fake.page(self.path)}")
+                return
             body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
             form = {name: values[0] for name, values in parse_qs(body).items()}
             status, found = fake.reply(urlsplit(self.path).path, form, self.headers)
-            content = json.dumps(found).encode()
+            self._send(status, "application/json", json.dumps(found))
+
+        do_POST = do_GET
+
+        def _send(self, status: int, kind: str, text: str) -> None:
+            content = text.encode()
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
-
-        do_POST = do_GET
 
         def log_message(self, format: str, *args: Any) -> None:
             pass
