@@ -8,7 +8,8 @@ from ..core.db.base import Id, UtcDateTime, timestamp_literal
 from ..core.types import AccountKey, AccountModel
 from .addresses import fold
 
-ROLES = ("root", "admin", "user")
+ROOT, USER = "root", "user"
+ROLES = (ROOT, "admin", USER)
 HASH_LENGTH = 255
 LOCALE_LENGTH = 35
 TIME_ZONE_LENGTH = 64

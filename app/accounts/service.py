@@ -10,7 +10,14 @@ from ..core.clock import LEEWAY, Clock
 from ..core.coded_messages import REQUIRED, CodedMessage
 from ..core.context import report_action
 from ..core.db.sqlstates import empty_column, taken_columns
-from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
+from ..core.db.transaction import (
+    AnySession,
+    load_locked,
+    lock_loaded,
+    lock_name,
+    note_locked,
+    transaction,
+)
 from ..core.errors import Conflict, Fault, Invalid
 from ..core.types import AccountModel
 from .actions import (
@@ -26,6 +33,7 @@ from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken, MissingValue
 from .models import (
     PENDING,
+    ROOT,
     STATUSES,
     VERIFIED_STATE,
     AccountLike,
@@ -188,6 +196,19 @@ class Accounts(Generic[A]):
         """Raise Invalid for a role that `AUTH.ROLES` does not list."""
         if role not in self.roles:
             raise Invalid.about("role", not_a_role(self.roles))
+
+    def is_last_root(self, account: AccountLike) -> bool:
+        """Return whether no other active account has the role `root`. The transaction must have
+        locked this role with `lock_roots`."""
+        model = self.model
+        other = select(model.id).where(
+            model.role == ROOT, model.status.in_(self.active_statuses), model.id != account.id
+        )
+        return account.role == ROOT and self.session.scalar(other.limit(1)) is None
+
+    def lock_roots(self) -> None:
+        """Lock the role `root`, so that two roots cannot be removed at once."""
+        lock_name(self.session, self.model, ROOT)
 
     def is_email_verified(self, account: AccountLike) -> bool:
         return getattr(account, "email_unverified_since", None) is None

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm.attributes import set_committed_value
 
 from ..accounts.actions import ACCOUNT_UPDATED
-from ..accounts.models import DELETING, PENDING, SUSPENDED, AccountLike, Suspension
+from ..accounts.models import DELETING, PENDING, ROOT, SUSPENDED, AccountLike, Suspension
 from ..accounts.service import Accounts, next_valid_from, state_of
 from ..auth.actions import TOKENS_ENDED
 from ..core.context import report_action
@@ -18,7 +18,7 @@ from ..core.db.transaction import AnySession, execute_bulk, lock_name, transacti
 from ..core.types import AccountKey
 from ..workspaces.members import Members
 from ..workspaces.models import Workspace
-from .rules import ROOT, may_manage_roles
+from .rules import may_manage_roles
 from .service import Administration
 
 # Larger selections are rejected: a transaction keeps the accounts locked.

@@ -4,14 +4,11 @@ the last active root is kept."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import func, select
-
-from ..accounts.models import AccountLike, Viewer
+from ..accounts.models import ROOT, AccountLike, Viewer
 from ..accounts.service import Accounts
 from ..auth.caller import Caller
 from ..auth.decorators import active_account_required, roles_required
 from ..core.coded_messages import CodedMessage
-from ..core.db.transaction import AnySession
 from ..core.errors import Conflict, Forbidden
 from ..core.types import AccountKey
 from ..core.web.operation import View
@@ -51,8 +48,6 @@ class SoleOwner(Conflict):
         super().__init__(members={"workspaces": list(slugs)})
 
 
-ROOT = "root"
-
 ADMINISTRATORS = (ROOT, "admin")
 
 
@@ -80,16 +75,10 @@ def actor_of(caller: Caller) -> Viewer:
     return LimitedActor(account.id, "admin") if is_limited else account
 
 
-def check_root_remains(session: AnySession, accounts: Accounts, account: AccountLike) -> None:
+def check_root_remains(accounts: Accounts, account: AccountLike) -> None:
     """Raise LastRoot if this account is the last active root. The transaction must have locked the
     name ROOT, so that two roots cannot be removed at once."""
-    if account.role != ROOT:
-        return
-    model = accounts.model
-    others = select(func.count(model.id)).where(
-        model.role == ROOT, model.status.in_(accounts.active_statuses), model.id != account.id
-    )
-    if not session.scalar(others):
+    if accounts.is_last_root(account):
         raise LastRoot
 
 

@@ -9,19 +9,19 @@ from sqlalchemy import select
 
 from ..accounts.addresses import fold, read_email, read_phone
 from ..accounts.errors import AccountNotFound, InvalidEmail, InvalidPhone
-from ..accounts.models import PENDING, SUSPENDED, AccountLike, Suspension, Viewer, keeps_dates
+from ..accounts.models import PENDING, ROOT, SUSPENDED, AccountLike, Suspension, Viewer, keeps_dates
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.sign_in.sign_out import SignOut
 from ..core.coded_messages import DISABLED, CodedMessage
-from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_name, transaction
+from ..core.db.transaction import AnySession, after_commit, extended_timeout, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey, JsonObject
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
-from .rules import ROOT, OwnAccount, SoleOwner, accounts_lack, check_root_remains, may_manage_roles
+from .rules import OwnAccount, SoleOwner, accounts_lack, check_root_remains, may_manage_roles
 from .schemas import AccountEdit
 from .view import AccountView, Details
 
@@ -118,7 +118,7 @@ class Administration:
                 new_status = self._check_status(status) if status else account.status
                 is_root = (role or account.role) == ROOT
                 if not (is_root and new_status in self.accounts.active_statuses):
-                    check_root_remains(session, self.accounts, account)
+                    check_root_remains(self.accounts, account)
                 self._check_not_own(actor, account)
                 self.check_actor(actor, account.role, role or account.role)
                 suspension = self._suspension(account, changes)
@@ -137,11 +137,11 @@ class Administration:
 
     def delete(self, actor: Viewer, account_id: AccountKey, email: str | None = None) -> Details:
         """Delete an account. If `email` is given, it must be the account's email address."""
-        with transaction(self.session) as session, extended_timeout(self.session):
+        with transaction(self.session), extended_timeout(self.session):
             account = self._lock(actor, account_id)
             if email is not None and fold(email) != account.email:
                 raise Invalid.about("email", NOT_THE_EMAIL)
-            check_root_remains(session, self.accounts, account)
+            check_root_remains(self.accounts, account)
             self._check_not_own(actor, account)
             self.check_actor(actor, account.role)
             if workspaces := self.ownership.solely_owned(account_id):
@@ -177,14 +177,13 @@ class Administration:
 
     def _lock(self, actor: Viewer, account_id: AccountKey, *roles: str) -> AccountLike:
         """Lock an account until the end of the transaction, and return it as stored."""
-        model = self.accounts.model
         account = self.accounts.lock(account_id)
         if account is None:
             raise AccountNotFound
         if account.id != actor.id:
             self._allow(actor.role, account.role, *roles)
         if ROOT in (account.role, *roles):
-            lock_name(self.session, model, ROOT)
+            self.accounts.lock_roots()
         return account
 
     def _check_not_own(self, actor: Viewer, account: AccountLike) -> None:

@@ -23,7 +23,7 @@ from ..core.web.fields import (
 )
 
 ACTOR_KIND = NamedEnum(
-    "ActorKind", ("account", "anonymous", "cli", "system", "token"), is_open=True
+    "ActorKind", ("account", "anonymous", "cli", "provider", "system", "token"), is_open=True
 )
 CURSOR_LENGTH = 40
 
@@ -98,7 +98,7 @@ class WorkspaceRecordRead(Schema):
     actor_kind = response_field(
         EnumField,
         "Type of the actor. `token`: a token of the workspace, with its `id` and `name` in `token`"
-        " of `data`.",
+        " of `data`. `provider`: an identity provider, with its name in `provider` of `data`.",
         ACTOR_KIND,
     )
     actor_id = response_field(

@@ -162,6 +162,12 @@ IDENTITY_LINKED = Action(
     {"issuer": "the provider's issuer"},
     log_event="identity_link",
 )
+GRANT_KEPT = Action(
+    "identity.grant_kept",
+    "Last root or owner kept without the group",
+    {"kept": "the role, or the type of the member"},
+    log_event="grant_kept",
+)
 IDENTITY_UNLINKED = Action(
     "identity.unlinked",
     "Identity provider unlinked",

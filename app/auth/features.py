@@ -5,7 +5,7 @@ An enabled feature is in the application's context before the sign-in services a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,6 +68,24 @@ class ProviderFeature(NamedTuple):
 
     # Links a new session to the session at the provider, by the reference of the sign-in.
     link_session: Callable[[AccountSession, str], object]
+
+
+class LockedMember(NamedTuple):
+    """The membership of an account in a locked workspace."""
+
+    # None: no membership.
+    type: str | None
+
+
+class MembershipFeature(NamedTuple):
+    """The memberships that groups of identity providers change."""
+
+    # Returns the ids of the workspaces by slug.
+    find_workspaces: Callable[[Collection[str]], Mapping[str, int]]
+    # Locks a workspace; returns None if it does not exist, or the membership is deactivated.
+    lock_member: Callable[[int, AccountKey], LockedMember | None]
+    # Sets the type of a member, adds it, or removes it for None; returns False for the last owner.
+    set_type: Callable[[int, AccountLike, str | None], bool]
 
 
 class TokenFeature(NamedTuple):

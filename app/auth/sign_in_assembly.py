@@ -26,7 +26,7 @@ from .features import (
     SessionFeature,
     TokenFeature,
 )
-from .idp.identities import Identities
+from .idp.identities import Identities, UnlinkEffect
 from .idp.models import Identity
 from .limits import Failures
 from .settings import AuthSettings
@@ -168,6 +168,7 @@ def _identities(context: Context) -> Identities:
         context.clock,
         partial(_is_usable, context),
         partial(_has_other_method, context),
+        context.contributions(UnlinkEffect),
     )
 
 

@@ -11,7 +11,7 @@ from marshmallow import Schema
 from ..accounts.service import Accounts
 from ..audit.schemas import EntryFilter, RecordRead
 from ..audit.service import AuditLog, EntryItem
-from ..core.actions import TOKEN_ACTOR, Action
+from ..core.actions import PROVIDER_ACTOR, TOKEN_ACTOR, Action
 from ..core.context import current_frontdesk, service
 from ..core.types import AccountKey, Values
 from ..core.web.request_data import load_body
@@ -51,9 +51,12 @@ def entry_title(row: Values, actions: Mapping[str, Action] | None = None) -> Mar
 
 
 def actor_name(row: Values, emails: Mapping[AccountKey, str]) -> str:
-    """Return the email address of an account that exists, or the name of a workspace's token."""
+    """Return the email address of an account that exists, or the name of a workspace's token or an
+    identity provider."""
     if row["actor_kind"] == TOKEN_ACTOR:
         return _("Token {name}", name=row["data"]["token"]["name"])
+    if row["actor_kind"] == PROVIDER_ACTOR:
+        return _("Identity provider {name}", name=row["data"][PROVIDER_ACTOR])
     return emails.get(row["actor_id"], "")
 
 

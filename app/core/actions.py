@@ -97,6 +97,8 @@ _INSERT = insert(AuditEntry).inline()
 _ACCOUNT = "account"
 # The token of a workspace; its name is in the data.
 TOKEN_ACTOR = "token"
+# An identity provider; its name is in the data.
+PROVIDER_ACTOR = "provider"
 # The actor's kind for an origin without an account.
 _ACTOR_KINDS = {"request": "anonymous", "command": "cli", "system": "system"}
 
@@ -219,6 +221,9 @@ class Actions:
         if origin.token is not None:
             data = {**data, "token": origin.token._asdict()}
             kind = kind if actor_id is not None else TOKEN_ACTOR
+        if origin.provider is not None:
+            data = {**data, PROVIDER_ACTOR: origin.provider}
+            kind = PROVIDER_ACTOR
         return {
             "type": name,
             "at": self._clock.now(),

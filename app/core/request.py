@@ -4,7 +4,8 @@ import ipaddress
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import count
 from typing import Any, Literal, NamedTuple
@@ -24,7 +25,7 @@ _request: Any = request
 unwrap_request: Callable[[], Request] = _request._get_current_object
 _HAS_EFFECT = "frontdesk.has_effect"
 _ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
-_TOKEN = "frontdesk_origin_token"
+_TOKEN, _PROVIDER = "frontdesk_origin_token", "frontdesk_origin_provider"
 _IS_MEMBER, _IS_ADMIN = "frontdesk_origin_is_member", "frontdesk_origin_is_admin"
 
 
@@ -61,19 +62,23 @@ class Origin(NamedTuple):
     user_agent: str | None = None
     request_id: str | None = None
     token: OriginToken | None = None
+    # The name of the identity provider that acts, at a sign-in through it.
+    provider: str | None = None
 
 
 def current_origin() -> Origin:
     if has_request_context():
         found = unwrap_request()
+        provider: str | None = getattr(found, _PROVIDER, None)
         return Origin(
             "request",
-            getattr(found, _ACCOUNT, None),
+            getattr(found, _ACCOUNT, None) if provider is None else None,
             getattr(found, _WORKSPACE, None),
             found.remote_addr,
             found.environ.get("HTTP_USER_AGENT"),
             request_id(found),
             getattr(found, _TOKEN, None),
+            provider,
         )
     return Origin("system" if click.get_current_context(silent=True) is None else "command")
 
@@ -114,6 +119,17 @@ def set_origin_workspace(workspace_id: object, *, is_member: bool) -> None:
     if has_request_context():
         setattr(request, _WORKSPACE, workspace_id)
         setattr(request, _IS_MEMBER, is_member)
+
+
+@contextmanager
+def acting_provider(name: str) -> Iterator[None]:
+    """Make an identity provider the actor of the actions that are reported in the block."""
+    found = unwrap_request()
+    setattr(found, _PROVIDER, name)
+    try:
+        yield
+    finally:
+        delattr(found, _PROVIDER)
 
 
 def note_effect() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import delete, select
 
 from ..accounts.actions import ACCOUNT_DELETION_REQUESTED, ACCOUNT_RESTORED
-from ..accounts.models import DELETING, AccountLike
+from ..accounts.models import DELETING, ROOT, AccountLike
 from ..accounts.service import Accounts
-from ..administration.rules import ROOT, SoleOwner, check_root_remains
+from ..administration.rules import SoleOwner, check_root_remains
 from ..auth.caller import Caller, lock_caller
 from ..auth.errors import InvalidProof
 from ..auth.proofs import Proofs, ProofSubject, Purpose
@@ -20,7 +20,7 @@ from ..auth.settings import AuthSettings
 from ..auth.step_up.service import Freshness
 from ..core.context import BasicService, report_action
 from ..core.db.account_ids import IdKind, serialize_id
-from ..core.db.transaction import after_commit, lock_name, transaction
+from ..core.db.transaction import after_commit, transaction
 from ..core.translations import mark
 from ..core.types import AccountKey
 from ..delivery.mail.one_off import OwnerMail
@@ -165,8 +165,8 @@ class Deletion(BasicService):
         account of the first.
         """
         if account.role == ROOT:
-            lock_name(self.session, self.accounts.model, ROOT)
-        check_root_remains(self.session, self.accounts, account)
+            self.accounts.lock_roots()
+        check_root_remains(self.accounts, account)
         if owned := self.ownership.solely_owned(account.id):
             raise SoleOwner([workspace.slug for workspace in owned])
 

@@ -3,6 +3,7 @@ from functools import partial
 
 from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
+from ..auth.features import MembershipFeature
 from ..auth.proofs import Proofs, Purpose
 from ..auth.sign_in_assembly import token_feature
 from ..core.context import Context, Pruner
@@ -15,6 +16,7 @@ from .export import export_workspaces
 from .invitations.emails import INVITATION, InvitationProofs, render_invitation, reserve_emails
 from .invitations.received import ReceivedInvitations
 from .invitations.service import Invitations
+from .lookup import find_ids
 from .members import Members
 from .ownership import Ownership
 from .resolvers import HEADER
@@ -36,6 +38,11 @@ def assemble(context: Context) -> None:
     context.contribute(
         DataExporter(export_workspaces),
         RequestHeader(HEADER),
+        MembershipFeature(
+            lambda slugs: find_ids(context.session, slugs),
+            lambda *given: context.get(Members).lock_member(*given),
+            lambda *given: context.get(Members).set_type(*given),
+        ),
         PathVariable("workspace_slug", "Slug of the workspace, or `current` or `default`."),
         PathVariable("invitation_id", "ID of the invitation."),
         Pruner("invitations", lambda: context.get(Invitations).prune()),

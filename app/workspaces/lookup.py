@@ -1,5 +1,6 @@
 """Finds the workspace for a slug and an account, with the account's membership."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, exists, or_, select
@@ -93,3 +94,9 @@ def _personal_first() -> tuple[Any, ...]:
         else_=3,
     )
     return rank, Member.id, Workspace.id
+
+
+def find_ids(session: AnySession, slugs: Collection[str]) -> dict[str, int]:
+    """Return the ids of the workspaces with these slugs, by slug."""
+    named = select(Workspace.slug, Workspace.id).where(Workspace.slug.in_(slugs))
+    return {row.slug: row.id for row in session.execute(named)}

@@ -12,11 +12,12 @@ from app.accounts.service import Accounts
 from app.administration.schemas import AccountQuery
 from app.administration.search import AccountSearch
 from app.audit.service import write_json_lines
+from app.auth.actions import GRANT_KEPT
 from app.auth.idp.identities import Identities
 from app.auth.idp.provider import Provider
 from app.broadcasts.outcomes import Outcomes
 from app.broadcasts.saved import Segments
-from app.core.context import service
+from app.core.context import report_action, service
 from app.core.db.transaction import transaction
 from app.notifications.receivers import Audience
 from app.testing.client import Api
@@ -265,6 +266,9 @@ class AllActions:
                     "https://idp.example",
                     "subject-1",
                     zoe.email,
+                )
+                report_action(
+                    service(Accounts).session, GRANT_KEPT, account_id=account.id, kept="root"
                 )
         self.run("accounts", "set", zoe.email, "--role", "admin", "--phone", "")
         self.run("accounts", "set", zoe.email, "--password-file", "-", typed=NEWER)

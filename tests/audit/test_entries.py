@@ -63,6 +63,7 @@ def test_each_action_has_one_entry(walked: tuple[Flask, AllActions]) -> None:
         "account.created": 1,
         "workspace.created": 1,
         "identity.linked": 1,
+        "identity.grant_kept": 1,
         "account.updated": 2,
         "account.unlocked": 1,
         "login.link_created": 1,

@@ -25,6 +25,10 @@ GOOGLE = {"kind": "google", "client_id": "x", "client_secret": SECRET}
 ACME = {"kind": "oidc", "client_id": "x", "metadata_url": "https://a.example/.well-known/x"}
 APPLE = {"kind": "apple", "client_id": "x", "team_id": "T", "key_id": "K"}
 MICROSOFT = {"kind": "microsoft", "client_id": "x", "client_secret": SECRET}
+GITHUB = {**GOOGLE, "kind": "github"}
+TEAM = {"a": {"slug": "garden", "type": "member"}}
+GROUPS = {**ACME, "groups_claim": "groups"}
+ROOT = {**GROUPS, "roles": {"a": "root"}}
 
 
 @for_each(
@@ -58,6 +62,48 @@ MICROSOFT = {"kind": "microsoft", "client_id": "x", "client_secret": SECRET}
         (
             {"a": {**MICROSOFT, "tenant": TENANT}, "b": {**MICROSOFT, "tenant": "common"}},
             "a and b have the same issuer",
+        ),
+        ({"a": {**GITHUB, "groups_claim": "groups"}}, "'a' has the unknown member groups_claim"),
+        ({"a": {**GITHUB, "roles": {"a": "admin"}}}, "'a' has the unknown member roles"),
+        ({"a": {**ACME, "groups_claim": ["groups"]}}, "'a' needs a text for groups_claim"),
+        ({"a": {**ACME, "groups_claim": ""}}, "'a' needs a text for groups_claim"),
+        ({"a": {**ACME, "roles": {"a": "admin"}}}, "'a' has roles, and needs groups_claim"),
+        ({"a": {**ACME, "workspaces": TEAM}}, "'a' has workspaces, and needs groups_claim"),
+        ({"a": {**ACME, "roles_mode": "add"}}, "'a' has roles_mode, and needs groups_claim"),
+        ({"a": {**ACME, "allow_root": True}}, "'a' has allow_root, and needs groups_claim"),
+        ({"a": {**GROUPS, "roles": ["admin"]}}, "'a' needs a mapping of groups to roles for roles"),
+        ({"a": {**GROUPS, "roles": "admin"}}, "'a' needs a mapping of groups to roles for roles"),
+        ({"a": {**GROUPS, "roles": {"a": ["admin"]}}}, "'a' needs a mapping of groups to roles"),
+        ({"a": {**GROUPS, "roles": {"": "admin"}}}, "'a' needs a mapping of groups to roles"),
+        ({"a": {**GROUPS, "roles": {"a": "boss"}}}, "a has roles that are not in AUTH.ROLES: boss"),
+        ({"a": {**GROUPS, "roles": {"a": "Admin"}}}, "roles that are not in AUTH.ROLES: Admin"),
+        ({"a": {**GROUPS, "roles": {"a": "root"}}}, "the role root in roles, and needs allow_root"),
+        ({"a": {**ROOT, "allow_root": False}}, "'a' gives the role root in roles, and needs allow"),
+        ({"a": {**ROOT, "allow_root": "true"}}, "'a' needs true or false for allow_root"),
+        ({"a": {**ROOT, "allow_root": 1}}, "'a' needs true or false for allow_root"),
+        ({"a": {**GROUPS, "roles_mode": "set"}}, "'a' needs add or replace for roles_mode"),
+        ({"a": {**GROUPS, "roles_mode": True}}, "'a' needs a text for roles_mode"),
+        ({"a": {**GROUPS, "roles_mode": "replace"}}, "'a' has roles_mode replace, and needs roles"),
+        (
+            {"a": {**GROUPS, "workspaces": ["garden"]}},
+            "'a' needs a mapping of groups to workspaces",
+        ),
+        ({"a": {**GROUPS, "workspaces": {"a": "garden"}}}, "a mapping of groups to workspaces for"),
+        (
+            {"a": {**GROUPS, "workspaces": {"a": {"slug": "garden"}}}},
+            "'a' needs the members slug and type for each group in workspaces",
+        ),
+        (
+            {"a": {**GROUPS, "workspaces": {"a": {**TEAM["a"], "status": "active"}}}},
+            "'a' needs the members slug and type for each group in workspaces",
+        ),
+        (
+            {"a": {**GROUPS, "workspaces": {"a": {"slug": 1, "type": "member"}}}},
+            "'a' needs the members slug and type for each group in workspaces",
+        ),
+        (
+            {"a": {**GROUPS, "workspaces": {"a": {"slug": "garden", "type": "boss"}}}},
+            "'a' needs a type in workspaces: owner, admin, member, guest",
         ),
         (["google"], "must be a mapping of identity providers by name"),
     ],

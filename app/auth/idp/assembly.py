@@ -7,10 +7,11 @@ from datetime import timedelta
 from ...accounts.service import Accounts
 from ...core.config.environment import SettingsError
 from ...core.context import Context, Pruner
+from ...core.data_export import DataExporter
 from ...core.extras import missing_extra
 from ...delivery.mail.one_off import OneOffMail, OwnerMail
 from ...delivery.mail.templates import Templates
-from ..features import ProviderFeature
+from ..features import MembershipFeature, ProviderFeature
 from ..limits import Failures, mail_limit
 from ..login_codes.codes import LOGIN_CODE
 from ..login_codes.service import LoginCodeMails
@@ -21,7 +22,8 @@ from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
 from ..sign_up_policy import SignUpPolicy
 from .email_codes import IDENTITY_EMAIL, EmailCodes
-from .identities import Identities
+from .grants import ProviderGrants, export_grants
+from .identities import Identities, UnlinkEffect
 from .linking import AccountLinking
 from .provider import DEFAULT, OIDC, Provider, title_of
 from .provider_models import ProviderGrant, ProviderSession
@@ -47,6 +49,11 @@ def assemble(context: Context, auth: AuthSettings) -> None:
     context.provide(AccountLinking, _account_linking)
     context.provide(IdpSignIn, _idp_sign_in)
     context.provide(ProviderSignOut, _sign_out)
+    context.provide(ProviderGrants, _provider_grants)
+    context.contribute(
+        UnlinkEffect(lambda *given: context.get(ProviderGrants).release(*given)),
+        DataExporter(export_grants),
+    )
 
 
 def _providers(auth: AuthSettings) -> Iterator[Provider]:
@@ -67,6 +74,11 @@ def _providers(auth: AuthSettings) -> Iterator[Provider]:
             needs_session=auth.IDP_REQUIRE_SESSION,
         )
     for provider in auth.PROVIDERS.values():
+        if unknown := sorted({*provider.roles.values()}.difference(auth.ROLES)):
+            raise SettingsError(
+                f"AUTH.PROVIDERS: the identity provider {provider.name} has roles that are not in"
+                f" AUTH.ROLES: {', '.join(unknown)}."
+            )
         redirect_uri = provider.redirect_uri or auth.IDP_REDIRECT_URI
         if provider.posts_form and not redirect_uri:
             raise SettingsError(
@@ -105,6 +117,7 @@ def _idp_sign_in(context: Context) -> IdpSignIn:
         context.get(SignUpPolicy),
         _email_codes(context),
         context.get(ProviderSessions) if keeps else None,
+        context.get(ProviderGrants),
     )
 
 
@@ -129,6 +142,14 @@ def _sign_out(context: Context) -> ProviderSignOut:
         context.get(ProviderSessions) if auth.stores_sessions else None,
         core.page_url(auth.POST_LOGOUT_PATH) if auth.POST_LOGOUT_PATH else None,
     )
+
+
+def _provider_grants(context: Context) -> ProviderGrants:
+    def memberships() -> MembershipFeature | None:
+        return next(iter(context.all_contributions(MembershipFeature)), None)
+
+    accounts, providers = context.get(Accounts), context.get(Providers)
+    return ProviderGrants(context.basics, accounts, providers, memberships)
 
 
 def _account_linking(context: Context) -> AccountLinking:

@@ -53,6 +53,8 @@ def discover(provider: Provider, client_secret: str) -> ProviderClient:
     metadata = response.json()
     if not isinstance(metadata, dict):
         raise InvalidProviderResponse("the discovery document is not a JSON object")
+    # Some providers send groups only to a client that requests this scope.
+    scopes = [*SCOPES, *filter(None, [provider.groups_claim])]
     client = FlaskOAuth2App(
         FlaskIntegration("idp"),
         "idp",
@@ -61,7 +63,7 @@ def discover(provider: Provider, client_secret: str) -> ProviderClient:
         authorize_url=_url(metadata, "authorization_endpoint"),
         access_token_url=_url(metadata, "token_endpoint"),
         client_kwargs=session_options(
-            " ".join(_supported(SCOPES, metadata, "scopes_supported", default=SCOPES)),
+            " ".join(_supported(scopes, metadata, "scopes_supported", default=SCOPES)),
             pkce=provider.needs_session,
         ),
         compliance_fix=detect_refusals,

@@ -1,5 +1,6 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import select, update
 
@@ -16,6 +17,13 @@ from .models import Identity
 from .provider import Provider
 
 
+class UnlinkEffect(NamedTuple):
+    """Called before links of an account are deleted, in the same transaction."""
+
+    # Takes the ids of the account and of its identities.
+    run: Callable[[AccountKey, Collection[int]], object]
+
+
 @dataclass(eq=False)
 class Identities:
     """Links between accounts and users of a provider, independent of their email addresses."""
@@ -27,6 +35,7 @@ class Identities:
     is_usable: Callable[[Identity], bool]
     # Whether an account can sign in without a password and without an identity provider.
     has_other_method: Callable[[AccountKey], bool]
+    unlink_effects: Sequence[UnlinkEffect] = ()
 
     def owner(self, issuer: str, subject: str) -> AccountLike | None:
         model = self.accounts.model
@@ -102,6 +111,8 @@ class Identities:
         """Delete the account's links; the next sign-in with its verified address creates a new
         one."""
         with transaction(self.session) as session:
+            lock_loaded(session, account)
+            self._run_effects(account.id, [each.id for each in self.list(account.id)])
             removed = delete_rows(session, Identity, Identity.account_id == account.id)
             if removed:
                 report_action(session, IDENTITY_UNLINKED, account_id=account.id)
@@ -118,8 +129,13 @@ class Identities:
             or self.has_other_method(account.id)
         ):
             raise OnlySignInMethod
+        self._run_effects(account.id, [identity.id])
         self.session.delete(identity)
         report_action(
             self.session, IDENTITY_UNLINKED, account_id=account.id, issuer=identity.issuer
         )
         return identity
+
+    def _run_effects(self, account_id: AccountKey, identity_ids: Collection[int]) -> None:
+        for each in self.unlink_effects:
+            each.run(account_id, identity_ids)

@@ -77,11 +77,14 @@ class OpenIdProvider:
             except UnknownSignature as error:
                 known = self._discovered_after(known, error)
                 claims = verify(known.client, self._provider, token, nonce)
+            has_email = claims.keys() >= EMAIL_CLAIMS
+            is_complete = has_email and self._provider.groups_claim in ("", *claims)
             # Microsoft's `xms_edov` is about the address in the same token.
-            if claims.keys() >= EMAIL_CLAIMS or self._provider.kind == MICROSOFT:
+            if is_complete or self._provider.kind == MICROSOFT:
                 return claims, token["id_token"]
             # `email` and `email_verified` must come from the same document.
-            signed = {name: claims[name] for name in claims.keys() - EMAIL_CLAIMS}
+            left_out = set() if has_email else EMAIL_CLAIMS
+            signed = {name: claims[name] for name in claims.keys() - left_out}
             return _userinfo(known.client, token, claims["sub"]) | signed, token["id_token"]
 
         # The provider accepts the code only once.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,6 +21,9 @@ LinkingMode = Literal["auto", "confirm", "never"]
 # The place of the tenant in the issuer of Microsoft's documents for several tenants.
 TENANT = "{tenantid}"
 
+# The types of members of workspaces, from the highest.
+MEMBER_TYPES = ("owner", "admin", "member", "guest")
+
 _WELL_KNOWN = "/.well-known/openid-configuration"
 SECRET = "client_secret"
 _PUBLIC = SecretStr("")
@@ -34,6 +38,15 @@ class Kind(NamedTuple):
     # Google's tokens may have its issuer without `https://`.
     alias: str = ""
     metadata_url: str = ""
+    # Whether its claims can have groups.
+    has_groups: bool = True
+
+
+class WorkspaceGroup(NamedTuple):
+    """The membership that a group gives."""
+
+    slug: str
+    type: str
 
 
 KINDS = {
@@ -52,7 +65,7 @@ KINDS = {
         metadata_url=f"https://login.microsoftonline.com/{TENANT}/v2.0{_WELL_KNOWN}",
     ),
     # OAuth 2.0 without OpenID Connect: it has no discovery document and no issuer.
-    GITHUB: Kind("GitHub", issuer="https://github.com"),
+    GITHUB: Kind("GitHub", issuer="https://github.com", has_groups=False),
     APPLE: Kind(
         "Apple",
         ("team_id", "key_id", "private_key_file"),
@@ -90,6 +103,13 @@ class Provider:
     secret_file: str = ""
     # Off allows sign-ins without cookies, without PKCE and nonce.
     needs_session: bool = True
+    # The claim with the user's groups; empty: groups give nothing.
+    groups_claim: str = ""
+    # The role and the membership that each group gives.
+    roles: Mapping[str, str] = field(default_factory=dict)
+    workspaces: Mapping[str, WorkspaceGroup] = field(default_factory=dict)
+    # On: the groups alone decide about the role.
+    replaces_roles: bool = False
 
     def __str__(self) -> str:
         """Return what the list of settings shows."""

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from ...accounts.models import ROOT
 from ...core.types import JsonObject
-from .provider import DEFAULT, KINDS, SECRET, TENANT, Kind, Provider
+from .provider import DEFAULT, KINDS, MEMBER_TYPES, SECRET, TENANT, Kind, Provider, WorkspaceGroup
 
 _NAME = re.compile("[a-z][a-z0-9-]{0,30}", re.ASCII)
 # Paths below `/idp/` and `/account/identities/`, and the provider of the settings `IDP_…`.
@@ -17,6 +18,10 @@ _RESERVED = ("login", "callback", "providers", "confirm", DEFAULT)
 _COMMON = ("kind", "client_id", "title", "redirect_uri")
 _KEY_FILE = "private_key_file"
 _MAY_BE_LISTS = ("tenant", "verified_tenants")
+_GROUPS_CLAIM = "groups_claim"
+_MAPPINGS = ("roles", "workspaces")
+_ALLOW_ROOT = "allow_root"
+_BY_GROUP = (*_MAPPINGS, "roles_mode", _ALLOW_ROOT)
 _TENANT_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _EVERY_TENANT = ("organizations", "common")
 
@@ -49,11 +54,15 @@ def _make_provider(name: str, members: JsonObject) -> Provider:
     if kind is None:
         raise ValueError(f"needs a kind: {', '.join(KINDS)}")
     known = {*_COMMON, *kind.required, *kind.optional}
+    if kind.has_groups:
+        known |= {_GROUPS_CLAIM, *_BY_GROUP}
     if SECRET in known:
         known.add(f"{SECRET}_file")
     if unknown := sorted(map(str, members.keys() - known)):
         raise ValueError(f"has the unknown member {unknown[0]}")
     for member, value in members.items():
+        if member in (*_MAPPINGS, _ALLOW_ROOT):
+            continue
         is_list = member in _MAY_BE_LISTS and isinstance(value, (list, tuple))
         if not all(isinstance(each, str) and each for each in (value if is_list else [value])):
             raise ValueError(f"needs a text for {member}")
@@ -75,7 +84,48 @@ def _make_provider(name: str, members: JsonObject) -> Provider:
         key_id=members.get("key_id", ""),
         secret_file=members.get(f"{SECRET}_file") or members.get(_KEY_FILE, ""),
         verified_tenants=_tenants(members, "verified_tenants"),
+        groups_claim=members.get(_GROUPS_CLAIM, ""),
+        **_groups(members),
     )
+
+
+def _groups(members: JsonObject) -> JsonObject:
+    """Return what the groups of a user give."""
+    for member in _BY_GROUP:
+        if member in members and _GROUPS_CLAIM not in members:
+            raise ValueError(f"has {member}, and needs groups_claim")
+    roles, workspaces = (members.get(member, {}) for member in _MAPPINGS)
+    if not _is_mapping(roles, str):
+        raise ValueError("needs a mapping of groups to roles for roles")
+    if not _is_mapping(workspaces, Mapping):
+        raise ValueError("needs a mapping of groups to workspaces for workspaces")
+    mode, allows_root = members.get("roles_mode", "add"), members.get(_ALLOW_ROOT, False)
+    if mode not in ("add", "replace"):
+        raise ValueError("needs add or replace for roles_mode")
+    if mode == "replace" and not roles:
+        raise ValueError("has roles_mode replace, and needs roles")
+    if not isinstance(allows_root, bool):
+        raise ValueError("needs true or false for allow_root")
+    if ROOT in roles.values() and not allows_root:
+        raise ValueError("gives the role root in roles, and needs allow_root: true")
+    found = {group: _workspace_group(given) for group, given in workspaces.items()}
+    return {"roles": roles, "workspaces": found, "replaces_roles": mode == "replace"}
+
+
+def _is_mapping(value: object, kind: type[object]) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(group, str) and group and isinstance(given, kind) and given
+        for group, given in value.items()
+    )
+
+
+def _workspace_group(given: JsonObject) -> WorkspaceGroup:
+    slug, member_type = given.get("slug"), given.get("type")
+    if given.keys() != {"slug", "type"} or not isinstance(slug, str) or not slug:
+        raise ValueError("needs the members slug and type for each group in workspaces")
+    if member_type not in MEMBER_TYPES:
+        raise ValueError(f"needs a type in workspaces: {', '.join(MEMBER_TYPES)}")
+    return WorkspaceGroup(slug, member_type)
 
 
 def _secrets(members: JsonObject) -> Iterator[str]:

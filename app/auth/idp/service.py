@@ -38,6 +38,7 @@ from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult, stale_proof_error
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .email_codes import EmailCodes
+from .grants import ProviderGrants
 from .identities import Identities
 from .linking import AccountLinking, ProviderUser
 from .models import Identity
@@ -92,6 +93,7 @@ class IdpSignIn(BasicService):
     email_codes: EmailCodes
     # None in an application without stored sessions.
     sessions: ProviderSessions | None
+    grants: ProviderGrants
 
     def begin(
         self,
@@ -209,13 +211,15 @@ class IdpSignIn(BasicService):
 
     def _apply_claims(self, provider: Provider, account: AccountLike, claims: Values) -> None:
         """Change the account before the stages, which then read its new role."""
-        if not self.hooks.registered("provider_claims"):
+        if not (provider.groups_claim or self.hooks.registered("provider_claims")):
             return
         self.policy.lock(account, (PROVIDER,))
         # A concurrent request may have unlinked the identity.
         identity = self.identities.find(claims["iss"], claims["sub"])
         if identity is None or identity.account_id != account.id:
             raise stale_proof_error((PROVIDER,), account.id)
+        if provider.groups_claim:
+            self.grants.apply(provider, account, identity.id, claims)
         self.hooks.provider_claims(account, provider.name, claims, self.session)
 
     def _link_or_create(self, provider: Provider, user: IdpUserInfo) -> None:

@@ -7,12 +7,12 @@ from flask import Response, request
 from markupsafe import Markup
 from sqlalchemy import select
 
-from ...accounts.models import AccountLike
+from ...accounts.models import ROOT, AccountLike
 from ...accounts.notes import AccountNotes
 from ...accounts.service import Accounts
 from ...administration import credential_routes
 from ...administration import routes as administration_api
-from ...administration.rules import ROOT, may_manage_roles
+from ...administration.rules import may_manage_roles
 from ...administration.service import OWNERLESS
 from ...administration.view import AccountView
 from ...auth.caller import caller

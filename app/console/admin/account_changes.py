@@ -6,11 +6,10 @@ from typing import TypedDict
 
 from flask import Response, request
 
-from ...accounts.models import SUSPENDED, keeps_dates
+from ...accounts.models import ROOT, SUSPENDED, keeps_dates
 from ...accounts.notes import TEXT_LENGTH, AccountNotes
 from ...administration import routes as administration_api
 from ...administration.credentials import CredentialAdministration
-from ...administration.rules import ROOT
 from ...administration.service import OWNERLESS, Administration
 from ...auth.caller import caller
 from ...auth.decorators import fresh_factor_required

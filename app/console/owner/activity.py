@@ -10,7 +10,7 @@ from ...audit.service import AuditLog
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.sessions.devices import label_of
-from ...core.actions import TOKEN_ACTOR
+from ...core.actions import PROVIDER_ACTOR, TOKEN_ACTOR
 from ...core.context import service
 from ...core.types import AccountKey, Values
 from ...core.web.operation import hidden
@@ -75,7 +75,7 @@ def _entry(row: Values, me: object) -> AccountActivity:
 
 
 def _origin(row: Values, me: object) -> str:
-    if row["actor_kind"] == TOKEN_ACTOR:
+    if row["actor_kind"] in (PROVIDER_ACTOR, TOKEN_ACTOR):
         return actor_name(row, {})
     if row["actor_kind"] == "system":
         return _("By the service")
