@@ -30,8 +30,8 @@ class CredentialAdministration:
             self.email_changes.request_by_operator(account, email)
 
     def unlink(self, actor: AccountLike, account_id: AccountKey, identity_id: int) -> str:
-        """Delete the link to one user of an identity provider, and return its email address. Raise
+        """Delete the link to one user of an identity provider, and return its label. Raise
         OnlySignInMethod if the owner could not sign in afterwards."""
         with transaction(self.session):
             account = self.administration.lock_other(actor, account_id)
-            return self.identities.unlink_one(account, identity_id).email
+            return self.identities.unlink_one(account, identity_id).label

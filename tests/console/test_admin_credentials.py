@@ -105,7 +105,9 @@ def test_change_of_an_address_needs_a_recent_sign_in_and_the_right_to_change_the
     assert found["email"] == world.ada.email
 
 
-def link_identity(world: World, subject: str, issuer: str = ISSUER) -> int:
+def link_identity(
+    world: World, subject: str, issuer: str = ISSUER, email: str = "first@example.com"
+) -> int:
     now = datetime.now(UTC)
     with world.site.app.app_context(), transaction(current_frontdesk.session) as session:
         identity = Identity(
@@ -113,7 +115,7 @@ def link_identity(world: World, subject: str, issuer: str = ISSUER) -> int:
             provider="default",
             issuer=issuer,
             subject=subject,
-            email=f"{subject}@example.com",
+            email=email,
             linked_at=now,
             last_used_at=now,
         )
@@ -172,6 +174,15 @@ def test_only_identity_of_an_account_with_a_passkey_is_unlinked(no_codes: World)
     replace_password_hash(no_codes, None)
     AdminClient(no_codes, "admin").send(unlink_path(no_codes, identity))
     assert len(events(no_codes, "identity.unlinked")) == 1
+
+
+def test_identity_without_an_address_is_named_by_its_subject(no_codes: World) -> None:
+    """The owner linked a user who has no address at the provider."""
+    world, admin = no_codes, AdminClient(no_codes, "admin")
+    identity = link_identity(world, "subject-7", email="")
+    page = admin.get(account_path(world.ada.id))
+    assert '<div class="who">subject-7</div>' in page
+    assert "Unlink subject-7?" in re.sub("[\u2068\u2069]", "", page)
 
 
 def test_identity_of_another_account_and_of_root_is_not_unlinked(

@@ -28,3 +28,8 @@ class Identity(Base):
     email: Mapped[str] = mapped_column(String(320))
     linked_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    @property
+    def label(self) -> str:
+        """The name for people: the email address, or the id at the provider without one."""
+        return self.email or self.subject

@@ -125,8 +125,8 @@ def change_managed_email(account_id: AccountKey, form: NewAddress.Input) -> Resp
 @admins_only
 @fresh_factor_required
 def unlink_managed_identity(account_id: AccountKey, identity_id: int) -> Response:
-    email = service(CredentialAdministration).unlink(caller().account, account_id, identity_id)
-    return redirect_to_account(_("Unlinked {email}.", email=email), account_id)
+    label = service(CredentialAdministration).unlink(caller().account, account_id, identity_id)
+    return redirect_to_account(_("Unlinked {email}.", email=label), account_id)
 
 
 class NoteText(RequestSchema):
