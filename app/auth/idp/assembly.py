@@ -2,21 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 
 from ...accounts.service import Accounts
 from ...core.config.environment import SettingsError
 from ...core.context import Context, Pruner
 from ...core.data_export import DataExporter
 from ...core.extras import missing_extra
-from ...delivery.mail.one_off import OneOffMail, OwnerMail
-from ...delivery.mail.templates import Templates
+from ...delivery.mail.one_off import OwnerMail
 from ..features import MembershipFeature, ProviderFeature
-from ..limits import Failures, mail_limit
-from ..login_codes.codes import LOGIN_CODE
-from ..login_codes.service import LoginCodeMails
+from ..login_codes.service import code_limit, code_mails, code_purpose
 from ..mails import Mails
-from ..proofs import Proofs, Purpose
+from ..proofs import Proofs
 from ..sealing import Sealing, encryption_keys
 from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
@@ -115,22 +111,14 @@ def _idp_sign_in(context: Context) -> IdpSignIn:
         context.get(SignInPolicy),
         context.get(AccountLinking),
         context.get(SignUpPolicy),
-        _email_codes(context),
+        EmailCodes(
+            context.get(Proofs),
+            code_purpose(context, IDENTITY_EMAIL),
+            code_limit(context),
+            code_mails(context).send_code,
+        ),
         context.get(ProviderSessions) if keeps else None,
         context.get(ProviderGrants),
-    )
-
-
-def _email_codes(context: Context) -> EmailCodes:
-    auth = context.settings.of(AuthSettings)
-    life = timedelta(minutes=auth.LOGIN_CODE_EXPIRE_MINUTES)
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
-    return EmailCodes(
-        context.get(Proofs),
-        Purpose(IDENTITY_EMAIL, token_life=life, code_life=life),
-        # The counter of sign-in codes: an address gets no more emails by another way.
-        mail_limit(context.get(Failures), auth, LOGIN_CODE, auth.LOGIN_CODE_LIMIT),
-        LoginCodeMails(auth, context.get(Templates), one_off_mail).send_code,
     )
 
 

@@ -32,26 +32,25 @@ class EmailCodes:
     ) -> EmailCodeRequired:
         """Email a code, and return the error that has the id of the sign-in."""
         self.count(email, ip_address)
-        login_id = secrets.token_urlsafe(ID_BYTES)
-        entry = json.dumps([provider, user])
+        login_id, entry = secrets.token_urlsafe(ID_BYTES), json.dumps(user)
         seconds = int(self.purpose.code_life.total_seconds())
         self.proofs.keystore.put(_key(login_id), entry, seconds)
-        issued = self.proofs.issue(self.purpose, _subject(login_id, entry), login_id)
+        issued = self.proofs.issue(self.purpose, _subject(login_id, provider, entry), login_id)
         self.send(email, issued.code)
         return EmailCodeRequired(members={"login_id": login_id})
 
     def use(self, provider: str, login_id: str, code: str) -> list[Any]:
         """Use up a code, and return the user of its sign-in at the provider; raise InvalidProof."""
-        entry = self.proofs.keystore.get(_key(login_id))
-        stored_provider, user = json.loads(entry) if entry else ("", [])
+        # Without an entry there is no code either.
+        entry = self.proofs.keystore.get(_key(login_id)) or ""
+        subject = _subject(login_id, provider, entry)
         try:
-            if entry is None or stored_provider != provider:
-                raise InvalidProof
-            self.proofs.use_code(self.purpose, _subject(login_id, entry), code, login_id)
+            self.proofs.use_code(self.purpose, subject, code, login_id)
         except InvalidProof:
             raise InvalidProof(note={"event": "sign_in"}) from None
         self.proofs.keystore.drop(_key(login_id))
-        return list(user)
+        user: list[Any] = json.loads(entry)
+        return user
 
 
 def _key(login_id: str) -> str:
@@ -59,5 +58,5 @@ def _key(login_id: str) -> str:
     return f"{IDENTITY_EMAIL}:{sha256(login_id.encode()).hexdigest()}"
 
 
-def _subject(login_id: str, entry: str) -> ProofSubject[None]:
-    return ProofSubject(IDENTITY_EMAIL, _key(login_id), (entry,), None)
+def _subject(login_id: str, provider: str, entry: str) -> ProofSubject[None]:
+    return ProofSubject(IDENTITY_EMAIL, _key(login_id), (provider, entry), None)

@@ -32,6 +32,7 @@ from ..errors import (
     TooManyAttempts,
     UnknownSignIn,
 )
+from ..login_codes.routes import MailedCode
 from ..schemas import login_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import response_payload
@@ -40,7 +41,6 @@ from .pending import SIGN_IN, PendingSignIns
 from .provider import DEFAULT, Provider
 from .providers import Providers
 from .schemas import (
-    EmailCode,
     IdentityRead,
     IdpCallback,
     IdpLogin,
@@ -147,16 +147,17 @@ def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject
 @raises_sign_in_problems
 @example(json=examples.EMAIL_CODE, answer=examples.SIGNED_IN)
 @raises(InvalidProof, *LINKING_PROBLEMS, KeystoreUnavailable)
-@takes(json=EmailCode)
+@takes(json=MailedCode)
 @answers(200, login_read)
-def provider_verify(provider: str, json: EmailCode.Input) -> JsonObject:
+def provider_verify(provider: str, json: MailedCode.Input) -> JsonObject:
     """Verify the email address of a user of an identity provider
 
     Continues the sign-in that the error `email_code_required` interrupted, with the code from the
     email.
     """
-    login_id, code = json["login_id"], json["code"]
-    outcome = service(IdpSignIn).verify(provider, login_id, code, load_auth_data, sign_in_options())
+    outcome = service(IdpSignIn).verify(
+        provider, **json, load=load_auth_data, options=sign_in_options()
+    )
     return response_payload(outcome)
 
 

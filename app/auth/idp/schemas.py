@@ -14,7 +14,6 @@ from ...core.context import current_frontdesk, service
 from ...core.types import JsonObject
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from ...core.web.request_data import load_body
-from ..login_codes.codes import ID_LENGTH
 from .provider import DEFAULT, KINDS, Provider
 from .providers import Providers
 from .redirects import RedirectUris
@@ -130,21 +129,6 @@ class ProviderReturn(RequestSchema):
     code = Text(max=4096, description="Authorization code.")
     state = Text(max=512, description="`state` of the sign-in.")
     error = Text(max=512, description="Error code, if the user canceled the sign-in.")
-
-
-class EmailCode(RequestSchema):
-    class Input(TypedDict):
-        login_id: str
-        code: str
-
-    login_id = Text(
-        min=1,
-        blank=True,
-        max=ID_LENGTH,
-        required=True,
-        description="`login_id` of the error `email_code_required`.",
-    )
-    code = Text(min=1, blank=True, max=64, required=True, description="Code from the email.")
 
 
 class ProviderRead(Schema):

@@ -49,6 +49,9 @@ from .providers import Providers
 
 log = logging.getLogger(__name__)
 
+# Loads `auth_data` of the callback with the application's schema.
+AuthDataLoader = Callable[[JsonObject | None], object]
+
 
 class IdpUserInfo(NamedTuple):
     """The user at the provider, for a listener of `idp-account-create`.
@@ -134,29 +137,27 @@ class IdpSignIn(BasicService):
             if not provider.is_email_verified(claims):
                 stored = user._replace(auth_payload=callback.sent_auth_data)
                 raise self.email_codes.request(name, email, stored, options.ip_address)
-            self._link_or_create(provider, user)
-            outcome = self._admit(provider, claims, options)
-        if outcome is None:
-            raise NoAccountCreated
+            outcome = self._sign_up(provider, user, options)
         return outcome
 
     @sign_in_by(PROVIDER)
     def verify(
-        self,
-        name: str,
-        login_id: str,
-        code: str,
-        load_auth_data: Callable[[JsonObject | None], object],
-        options: SignInOptions,
+        self, name: str, login_id: str, code: str, load: AuthDataLoader, options: SignInOptions
     ) -> SignInResult | Challenge:
         """Continue the sign-in of a new user who has the code from the email."""
         provider = self.providers.find(name)
         user = IdpUserInfo(*self.email_codes.use(name, login_id, code))
         outcome = self._admit(provider, user.claims, options)
         if outcome is None:
-            user = user._replace(auth_payload=load_auth_data(user.auth_payload))
-            self._link_or_create(provider, user)
-            outcome = self._admit(provider, user.claims, options)
+            user = user._replace(auth_payload=load(user.auth_payload))
+            outcome = self._sign_up(provider, user, options)
+        return outcome
+
+    def _sign_up(
+        self, provider: Provider, user: IdpUserInfo, options: SignInOptions
+    ) -> SignInResult | Challenge:
+        self._link_or_create(provider, user)
+        outcome = self._admit(provider, user.claims, options)
         if outcome is None:
             raise NoAccountCreated
         return outcome

@@ -60,7 +60,7 @@ class MailedCode(RequestSchema):
         blank=True,
         max=ID_LENGTH,
         required=True,
-        description="`login_id` from the response of `POST /login/code`.",
+        description="`login_id` from the response to the request for the code.",
     )
     code = Text(
         min=1, blank=True, max=64, required=True, description="One-time code from the email."

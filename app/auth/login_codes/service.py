@@ -184,9 +184,24 @@ def assemble(context: Context) -> None:
     context.provide(LoginByCode, _login)
 
 
-def _codes(context: Context) -> LoginCodes:
+def code_purpose(context: Context, name: str) -> Purpose:
     life = timedelta(minutes=context.settings.of(AuthSettings).LOGIN_CODE_EXPIRE_MINUTES)
-    purpose = Purpose(LOGIN_CODE, token_life=life, code_life=life)
+    return Purpose(name, token_life=life, code_life=life)
+
+
+def code_limit(context: Context) -> Callable[[str, str], None]:
+    """Return what counts an email with a code: an address gets no more emails by another way."""
+    auth = context.settings.of(AuthSettings)
+    return mail_limit(context.get(Failures), auth, LOGIN_CODE, auth.LOGIN_CODE_LIMIT)
+
+
+def code_mails(context: Context) -> LoginCodeMails:
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    return LoginCodeMails(context.settings.of(AuthSettings), context.get(Templates), one_off_mail)
+
+
+def _codes(context: Context) -> LoginCodes:
+    purpose = code_purpose(context, LOGIN_CODE)
     return LoginCodes(context.keystore, context.get(Proofs), context.get(Accounts), purpose)
 
 
@@ -196,16 +211,14 @@ def _feature(context: Context) -> LoginCodeFeature:
 
 
 def _login(context: Context) -> LoginByCode:
-    auth = context.settings.of(AuthSettings)
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     return LoginByCode(
         context.get(Accounts),
         context.get(LoginCodes),
-        mail_limit(context.get(Failures), auth, "login-code", auth.LOGIN_CODE_LIMIT),
+        code_limit(context),
         context.get(Failures),
         partial(
             may_sign_up, context.get(SignUpPolicy), lambda: "registration" not in context.schemas
         ),
         context.get(SignInPolicy),
-        LoginCodeMails(auth, context.get(Templates), one_off_mail),
+        code_mails(context),
     )
