@@ -109,7 +109,8 @@ SESSION_ENDED = Action(
     "session.ended",
     "Session ended",
     {
-        "reason": "`owner`, or `replaced` by a sign-in of the same browser",
+        "reason": "`owner`, `replaced` by a sign-in of the same browser, or `provider`: signed out"
+        " at the identity provider",
         "sessions": "number of sessions, if several ended",
     },
     log_event="session_end",

@@ -336,6 +336,24 @@ class SignInRefused(BadRequest):
     security_event = "sign_in"
 
 
+class InvalidLogoutToken(BadRequest):
+    """The logout token of an identity provider is not valid, or was used before."""
+
+    code = "invalid_request"
+    detail = "The logout token is not valid"
+    title = "The logout token is not valid"
+    cause = (
+        "The logout token is missing, has an invalid signature or a wrong claim, is older than five"
+        " minutes, or was used before. The log has the reason."
+    )
+    fix = "Send a new logout token of the identity provider in the path."
+    security_event = "credential"
+
+    def __init__(self) -> None:
+        # OpenID Connect Back-Channel Logout 1.0, section 2.8.
+        super().__init__(members={"error": self.code})
+
+
 class EmailNotVerified(Unverified, BadRequest):
     detail = "The identity provider has not verified the email"
     cause = "The identity provider does not confirm that the email address is verified."

@@ -44,6 +44,7 @@ IDENTITY = {
 LINK_BEGUN = {
     "provider_url": "https://github.com/login/oauth/authorize?client_id=…&state=af0ifjsldkj"
 }
+LOGOUT_TOKEN = {"logout_token": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImxvZ291dCtqd3QifQ…"}
 LOGIN = {"username": EMAIL, "password": "correct horse"}
 LOGGED_OUT = {"message": "Logged out"}
 RECOVERY = {"email": EMAIL}

@@ -102,6 +102,7 @@ PUBLIC = {
     "POST /authenticators/totp",
     "POST /email-verification",
     "POST /email-verification/mail",
+    "POST /idp/<provider>/backchannel-logout",
     "POST /idp/<provider>/callback",
     "POST /idp/<provider>/return",
     "POST /idp/<provider>/verify",

@@ -129,6 +129,9 @@ def _sign_out(context: Context) -> ProviderSignOut:
         context.get(Providers),
         context.get(ProviderSessions) if auth.stores_sessions else None,
         core.page_url(auth.POST_LOGOUT_PATH) if auth.POST_LOGOUT_PATH else None,
+        context.get(Accounts),
+        context.get(Identities),
+        keeps_sessions=auth.keeps_sessions,
     )
 
 

@@ -17,6 +17,7 @@ _WITH_PROVIDERS = (
     ("POST", "/idp/<provider>/callback", "routes.provider_callback"),
     ("POST", "/idp/<provider>/return", "routes.provider_return"),
     ("POST", "/idp/<provider>/verify", "routes.provider_verify"),
+    ("POST", "/idp/<provider>/backchannel-logout", "logout_routes.backchannel_logout"),
     ("GET", "/account/identities", "account_routes.list_identities"),
     ("POST", "/account/identities/confirm", "account_routes.confirm_link"),
     ("POST", "/account/identities/<provider>", "account_routes.begin_link"),

@@ -14,6 +14,7 @@ from typing import TypeVar
 import requests
 from authlib.integrations.base_client import OAuthError
 
+from ...core.errors import Problem
 from ...core.process.circuit_breaker import CircuitBreaker
 from ..errors import ProviderUnavailable, SignInRefused
 from .client_auth import CODE_ERRORS, ClientRefused
@@ -69,10 +70,10 @@ class ProviderCalls:
     def _translated_errors(self) -> Iterator[None]:
         try:
             yield
-        except (SignInRefused, ProviderUnavailable):
+        except Problem:
             raise
         except UnknownSignature as error:
-            log.warning("An ID token was rejected: %s", error)
+            log.warning("%s", error)
             raise SignInRefused from error
         except OAuthError as error:
             if error.error in REFUSALS:

@@ -10,6 +10,7 @@ from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
 from ...core.config.settings import reveal
 from ...core.request import note_effect
 from ...core.types import JsonObject
+from ..errors import InvalidLogoutToken
 from .calls import ProviderCalls
 from .client_auth import POST, TokenEndpoint, detect_refusals
 from .discovery import InvalidProviderResponse, session_options
@@ -65,6 +66,10 @@ class GitHubProvider:
 
     def logout_url(self, id_token: str | None, return_url: str | None) -> None:
         """Return None: GitHub has no page for sign-out."""
+
+    def logout_claims(self, token: str) -> JsonObject:
+        # GitHub has no logout tokens.
+        raise InvalidLogoutToken
 
     def _read(self, path: str, token: JsonObject, kind: type[Any]) -> Any:
         response = self._client.get(f"{API_URL}{path}", token=token)

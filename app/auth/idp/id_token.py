@@ -31,7 +31,7 @@ CLOCK_SKEW_SECONDS = 30
 TIMES = ("exp", "iat", "nbf")
 
 
-_UNKNOWN = (
+UNKNOWN = (
     BadSignatureError,
     InvalidKeyIdError,
     InvalidKeyTypeError,
@@ -41,7 +41,11 @@ _UNKNOWN = (
 
 
 class UnknownSignature(Exception):
-    """An ID token has an algorithm or key that the cached metadata of the provider lacks."""
+    """A token has an algorithm or key that the cached metadata of the provider lacks."""
+
+    def __init__(self, token: str, error: JoseError) -> None:
+        reason = f"{type(error).__name__} {error.description!r:.200}"
+        super().__init__(f"{token} was rejected: {reason}")
 
 
 class _IdToken(CodeIDToken):  # type: ignore[misc]
@@ -68,20 +72,20 @@ def verify(client: object, provider: Provider, token: JsonObject, nonce: str | N
     if not isinstance(token.get("id_token"), str):
         raise InvalidProviderResponse("the token endpoint returned no ID token")
     # Checked first, so that errors below are errors of the token.
-    _fetch_keys(client)
+    fetch_keys(client)
     try:
         try:
             return _parse(client, provider, token, nonce)
         except BadSignatureError:
             # Authlib fetches new keys if a key's id is unknown; some providers reuse the id.
-            _fetch_keys(client, again=True)
+            fetch_keys(client, again=True)
             return _parse(client, provider, token, nonce)
     except (requests.RequestException, InvalidProviderResponse, SignInRefused):
         raise
     except ClaimError as error:
         raise SignInRefused from error
-    except _UNKNOWN as error:
-        raise UnknownSignature(f"{type(error).__name__} {error.description!r:.200}") from error
+    except UNKNOWN as error:
+        raise UnknownSignature("An ID token", error) from error
     except Exception as error:
         # A forged token can cause any error of the parser.
         reason = error.description if isinstance(error, JoseError) else ""
@@ -128,10 +132,10 @@ def _log(error: ClaimError, claims: _IdToken) -> None:
         log.warning("An ID token was rejected: %s is missing or not the expected one", name)
 
 
-def _fetch_keys(client: Any, *, again: bool = False) -> None:
-    """Fetch the provider's keys, and remove an invalid key set, which Authlib would keep."""
+def fetch_keys(client: Any, *, again: bool = False) -> KeySet:
+    """Return the provider's keys, and remove an invalid key set, which Authlib would keep."""
     try:
-        KeySet.import_key_set(client.fetch_jwk_set(force=again))
+        return KeySet.import_key_set(client.fetch_jwk_set(force=again))
     except requests.RequestException:
         raise
     except Exception as error:

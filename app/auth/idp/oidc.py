@@ -17,12 +17,13 @@ from authlib.common.urls import add_params_to_uri
 
 from ...core.request import note_effect
 from ...core.types import JsonObject
-from ..errors import SignInRefused
+from ..errors import InvalidLogoutToken, SignInRefused
 from .calls import ProviderCalls
 from .client_auth import TokenEndpoint
 from .client_secrets import secret_source
 from .discovery import ProviderClient, discover
 from .id_token import UnknownSignature, verify
+from .logout_token import verify_logout
 from .pending import PendingSignIn
 from .provider import MICROSOFT, Provider
 
@@ -90,6 +91,21 @@ class OpenIdProvider:
         # The provider accepts the code only once.
         note_effect()
         return self._calls.run(fetch)
+
+    def logout_claims(self, token: str) -> JsonObject:
+        """Return the claims of a logout token; raise InvalidLogoutToken."""
+
+        def verify_token() -> JsonObject:
+            known = self._discovered()
+            try:
+                return verify_logout(known.client, token)
+            except UnknownSignature as error:
+                return verify_logout(self._discovered_after(known, error).client, token)
+
+        try:
+            return self._calls.run(verify_token)
+        except SignInRefused as error:
+            raise InvalidLogoutToken from error
 
     def logout_url(self, id_token: str | None, return_url: str | None) -> str | None:
         """Return the provider's page for sign-out (OpenID Connect RP-Initiated Logout); None if the

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from uuid import UUID
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, or_, select, update
 
 from ...accounts.actions import ACCOUNT_UPDATED
 from ...accounts.rows import to_read
@@ -33,6 +34,8 @@ from ..sessions.settings import SessionLimits
 from .models import Identity
 from .provider_models import LONGEST_SID, ProviderSession
 
+# Why a session was ended before its expiry.
+BY_PROVIDER = "provider"
 # How long a sign-in can wait for further steps: a code by email and a second factor.
 SECONDS = 3600
 
@@ -97,6 +100,27 @@ class ProviderSessions(BasicService):
         with suppress(DecryptionFailed):
             return issuer, self.sealing.open(sealed or "", _row(session_id)).decode()
         return issuer, None
+
+    def end(self, claims: Values) -> list[tuple[AccountKey, UUID]]:
+        """End the sessions of a logout token within the open transaction. Return their accounts and
+        public ids."""
+        linked = (
+            select(ProviderSession.session_id)
+            .join(Identity, Identity.id == ProviderSession.identity_id)
+            .where(Identity.issuer == claims["iss"])
+        )
+        if "sub" in claims:
+            linked = linked.where(Identity.subject == claims["sub"])
+        if "sid" in claims:
+            linked = linked.where(ProviderSession.sid == claims["sid"])
+        ending = (
+            update(AccountSession)
+            .where(AccountSession.id.in_(linked), AccountSession.ended_at.is_(None))
+            .values(ended_at=self.clock.now(), end_reason=BY_PROVIDER)
+            .returning(AccountSession.account_id, AccountSession.public_id)
+            .execution_options(synchronize_session=False)
+        )
+        return [(account_id, public_id) for account_id, public_id in self.session.execute(ending)]
 
     def clear(self, account_id: AccountKey | None) -> None:
         """Delete the links of an account's ended sessions at the end of the open transaction; None

@@ -29,6 +29,9 @@ class IdpClient(Protocol):
         The page recognizes the session by the ID token, and can return to `return_url`.
         """
 
+    def logout_claims(self, token: str) -> Values:
+        """Return the claims of a logout token; raise InvalidLogoutToken."""
+
 
 class Providers(dict[str, Provider]):
     """The identity providers of one application by name."""

@@ -19,6 +19,8 @@ from .providers import Providers
 from .redirects import RedirectUris
 
 PROVIDER_KIND = NamedEnum("ProviderKind", tuple(KINDS))
+# The longest form with a logout token.
+MAX_LOGOUT_FORM = 16 * 1024
 NOT_ALLOWED = CodedMessage(
     "Not an allowed redirect URI.", "invalid_format", expected="redirect_uri"
 )
@@ -129,6 +131,15 @@ class ProviderReturn(RequestSchema):
     code = Text(max=4096, description="Authorization code.")
     state = Text(max=512, description="`state` of the sign-in.")
     error = Text(max=512, description="Error code, if the user canceled the sign-in.")
+
+
+class LogoutToken(RequestSchema):
+    class Input(TypedDict):
+        logout_token: str
+
+    logout_token = Text(
+        max=MAX_LOGOUT_FORM, required=True, description="Logout token, signed by the provider."
+    )
 
 
 class ProviderRead(Schema):

@@ -8,13 +8,14 @@ It follows the specifications:
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from joserfc import jwt
+from joserfc import jws
 
 from .fakes import CLIENT_ID, SECRET, WELL_KNOWN, Claims, Fake, running
 
@@ -27,7 +28,7 @@ class Campus(Fake):
         return super().document(path) | {"end_session_endpoint": f"{self.url}/end?lang=en"}
 
     def logout_token(
-        self, header: dict[str, Any] | None = None, key: Any = None, **changes: Any
+        self, header: Mapping[str, Any] | None = None, key: Any = None, **changes: Any
     ) -> str:
         """Return a signed logout token; a change to None removes the claim."""
         now = int(time.time())
@@ -40,10 +41,11 @@ class Campus(Fake):
             "events": {EVENT: {}},
             **changes,
         }
-        header = {"alg": "RS256", "kid": "1", "typ": "logout+jwt"} | (header or {})
-        shown = {name: value for name, value in header.items() if value is not None}
+        wanted = {"alg": "RS256", "kid": "1", "typ": "logout+jwt", **(header or {})}
+        shown = {name: value for name, value in wanted.items() if value is not None}
         sent = {name: value for name, value in claims.items() if value is not None}
-        return jwt.encode(shown, sent, key or self._key, algorithms=[header["alg"]])
+        body, algorithms = json.dumps(sent), [wanted["alg"]]
+        return jws.serialize_compact(shown, body, key or self._key, algorithms)
 
     @property
     def settings(self) -> dict[str, object]:
