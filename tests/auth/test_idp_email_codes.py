@@ -261,6 +261,16 @@ def test_state_store_that_is_unavailable_sends_no_code(
     verify(app, login_id, code)
 
 
+def test_groups_of_the_user_become_roles_after_the_code(
+    make_providers_app: MakeProvidersApp, microsoft: Microsoft, mails: MailOutbox
+) -> None:
+    client = client_of("microsoft", tenant=TENANT, groups_claim="roles", roles={"Boss": "admin"})
+    app = make_providers_app(microsoft=client, AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
+    login_id = ask(app, microsoft, roles=["Boss"])
+    answer = verify(app, login_id, mailed_code(mails))
+    assert answer.json["account"]["role"] == "admin"
+
+
 class Signup(Schema):
     since = fields.Date(required=True)
 
