@@ -1,6 +1,6 @@
 """Actions on accounts: created, changed, verified, deleted, exported, imported."""
 
-from ..core.actions import Action, Signal, Title, find_changes
+from ..core.actions import Action, Signal, Title, Variant, changed, differs, find_changes
 from ..core.security_log import REJECTION_DATA
 from ..core.types import Values
 
@@ -15,6 +15,17 @@ _DETAIL_TITLES = {
     "locale": Title("Language changed"),
     "time_zone": Title("Time zone changed"),
     "suspended_until": Title("End of the suspension changed"),
+}
+_VARIANTS = {
+    "role": Variant("Role changed", differs("role")),
+    "suspended": Variant("Account suspended", differs("status", after="suspended")),
+    "reactivated": Variant("Account reactivated", differs("status", before="suspended")),
+    **{
+        name: Variant(title.text, changed(name))
+        for name, title in _DETAIL_TITLES.items()
+        # Each suspension changes its end.
+        if name != "suspended_until"
+    },
 }
 
 
@@ -112,6 +123,7 @@ ACCOUNT_UPDATED = Action(
     {"changed": "the names of the details", "before": _ROLE_AND_STATUS, "after": _ROLE_AND_STATUS},
     log_event="account_change",
     describe=_describe_update,
+    variants=_VARIANTS,
 )
 EMAIL_CHANGE_COMPLETED = Action(
     "email.changed", "Email address changed", signal=EMAIL_CHANGED, is_audited=False

@@ -1,9 +1,11 @@
 """Schemas of the audit log, with the examples of the OpenAPI document."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
+from sqlalchemy import ColumnElement
 
 from ..core.audit_log.models import TARGET_LENGTH, TYPE_LENGTH
 from ..core.coded_messages import not_together
@@ -26,6 +28,8 @@ ACTOR_KIND = NamedEnum(
     "ActorKind", ("account", "anonymous", "cli", "provider", "system", "token"), is_open=True
 )
 CURSOR_LENGTH = 40
+# Actions by name, each with alternative conditions for the data; without them, all entries match.
+Kinds = Mapping[str, Sequence[ColumnElement[bool]]]
 
 
 class EntryPage(RequestSchema):
@@ -55,6 +59,8 @@ class EntryFilter(RequestSchema):
         target: str | None
         since: datetime | None
         until: datetime | None
+        # The console's choices, in place of `type`.
+        kinds: NotRequired[Kinds]
 
     type = Text(
         min=1,

@@ -1,8 +1,8 @@
 """Actions of sign-in, credentials, sessions and authenticators, and rejected requests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from ..core.actions import Action, Signal, Title
+from ..core.actions import Action, Signal, Title, Variant, has
 from ..core.security_log import REJECTION_DATA
 from ..core.types import Values
 
@@ -33,6 +33,11 @@ def _describe_revocation(data: Values) -> Title | None:
 
 def _by_kind(app: Title, passkey: Title) -> Callable[[Values], Title | None]:
     return lambda data: {"totp": app, "passkey": passkey}.get(data.get("kind", ""))
+
+
+def _kinds(app: str, passkey: str) -> Mapping[str, Variant]:
+    titles = {"totp": app, "passkey": passkey}
+    return {kind: Variant(title, has(kind=kind)) for kind, title in titles.items()}
 
 
 LOGGED_IN = Signal(
@@ -183,12 +188,14 @@ AUTHENTICATOR_ADDED = Action(
     log_event="factor_change",
     log_fields={"change": "added"},
     describe=_by_kind(Title("Authenticator app added"), Title("Passkey added")),
+    variants=_kinds("Authenticator app added", "Passkey added"),
 )
 AUTHENTICATOR_RENAMED = Action(
     "authenticator.renamed",
     "Authenticator renamed",
     _KIND,
     describe=_by_kind(Title("Authenticator app renamed"), Title("Passkey renamed")),
+    variants=_kinds("Authenticator app renamed", "Passkey renamed"),
 )
 AUTHENTICATOR_REMOVED = Action(
     "authenticator.removed",
@@ -197,6 +204,7 @@ AUTHENTICATOR_REMOVED = Action(
     log_event="factor_change",
     log_fields={"change": "removed"},
     describe=_by_kind(Title("Authenticator app removed"), Title("Passkey removed")),
+    variants=_kinds("Authenticator app removed", "Passkey removed"),
 )
 PASSKEY_SUSPECTED = Action(
     "passkey.suspected",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 from blinker import Namespace
-from sqlalchemy import Connection, insert
+from sqlalchemy import ColumnElement, Connection, and_, insert
 
 from .audit_log.models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH, AuditEntry
 from .clock import Clock
@@ -42,6 +42,35 @@ class Title(NamedTuple):
     values: Values = _NO_DATA
 
 
+class Variant(NamedTuple):
+    """The entries of an action with certain data, as a choice of a filter."""
+
+    title: str
+    # Returns the condition for the column of the data.
+    where: Callable[[Any], ColumnElement[bool]]
+
+
+def has(**values: str) -> Callable[[Any], ColumnElement[bool]]:
+    """Return the condition that the data has these texts."""
+    return lambda data: and_(*(data[each].as_string() == values[each] for each in values))
+
+
+def changed(name: str) -> Callable[[Any], ColumnElement[bool]]:
+    """Return the condition that the names of the changed properties include this one."""
+    return lambda data: data["changed"].as_string().contains(f'"{name}"', autoescape=True)
+
+
+def differs(name: str, **values: str) -> Callable[[Any], ColumnElement[bool]]:
+    """Return the condition that a property changed; `before` and `after` are its values."""
+
+    def where(data: Any) -> ColumnElement[bool]:
+        found = {each: data[each, name].as_string() for each in ("before", "after")}
+        is_value = (found[each] == value for each, value in values.items())
+        return and_(found["before"] != found["after"], *is_value)
+
+    return where
+
+
 class Action(NamedTuple):
     name: str
     # In the past tense: "Signed in".
@@ -58,6 +87,8 @@ class Action(NamedTuple):
     is_audited: bool = True
     # Returns a more specific title for the data of an entry; None: the title above.
     describe: Callable[[Values], Title | None] = lambda _: None
+    # Choices of the console's filter, next to the action itself.
+    variants: Mapping[str, Variant] = MappingProxyType({})
 
     def title_of(self, data: Values) -> Title:
         """Return the title of an entry: "Role changed from user to admin"."""

@@ -1,8 +1,17 @@
 """The actions of notifications and broadcasts, apart from the services, which load the tables."""
 
-from ..core.actions import Action
+from ..core.actions import Action, Title, Variant, has
+from ..core.types import Values
 
 AREAS = {"Notifications": ("notification", "segment")}
+
+# The data of a broadcast, see IS_BROADCAST in models.py.
+_BROADCAST = {"notification_type": "admin", "scope": "account"}
+
+
+def _describe_notification(data: Values) -> Title | None:
+    return Title("Broadcast sent") if data.items() >= _BROADCAST.items() else None
+
 
 NOTIFICATION_SENT = Action(
     "notification.sent",
@@ -13,6 +22,8 @@ NOTIFICATION_SENT = Action(
         "notification_type": "`admin`, `system`, …",
         "scope": "`account`, or another package's scope",
     },
+    describe=_describe_notification,
+    variants={"broadcast": Variant("Broadcast sent", has(**_BROADCAST))},
 )
 NOTIFICATION_DELETED = Action("notification.deleted", "Notification deleted from every inbox")
 RESULT_DOWNLOADED = Action("notification.downloaded", "Result of a notification downloaded")

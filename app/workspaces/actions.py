@@ -1,6 +1,6 @@
 """The actions and signals of workspaces, members and invitations."""
 
-from ..core.actions import Action, Signal, Title, find_changes
+from ..core.actions import Action, Signal, Title, Variant, changed, differs, find_changes
 from ..core.types import Values
 
 # The areas of the audit log, with the first part of the names of their actions.
@@ -58,8 +58,16 @@ WORKSPACE_UPDATED = Action(
     "Workspace changed",
     {"changed": "`name`, `slug` or both"},
     describe=_describe_workspace,
+    variants={
+        "name": Variant("Workspace renamed", changed("name")),
+        "slug": Variant("Workspace address changed", changed("slug")),
+    },
 )
-WORKSPACE_DELETED = Action("workspace.deleted", "Workspace deleted")
+WORKSPACE_DELETED = Action(
+    "workspace.deleted",
+    "Workspace deleted",
+    {"name": "the name of the workspace, unless it was a personal one"},
+)
 MEMBER_ADDED = Action(
     "member.added",
     "Workspace member added",
@@ -75,6 +83,13 @@ MEMBER_UPDATED = Action(
     log_event="membership",
     log_fields={"change": "changed"},
     describe=_describe_member,
+    variants={
+        "role": Variant("Workspace role changed", differs("type")),
+        "suspended": Variant("Workspace member suspended", differs("status", after="suspended")),
+        "reactivated": Variant(
+            "Workspace member reactivated", differs("status", before="suspended")
+        ),
+    },
 )
 MEMBER_REMOVED = Action(
     "member.removed",

@@ -288,6 +288,8 @@ class Members:
 
     def _record_change(self, member: Member, member_type: str, status: str) -> None:
         """Report a change with the former and the new type and status."""
+        if (member_type, status) == (member.type, member.status):
+            return
         if status != member.status:
             _check_status(status)
         report_action(

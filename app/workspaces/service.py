@@ -257,7 +257,12 @@ class Workspaces:
             if name is not None and name != workspace.name:
                 raise Invalid.about("name", NOT_THE_NAME)
             report_action(
-                session, WORKSPACE_DELETED, account_id=owner.account_id, workspace_id=workspace.id
+                session,
+                WORKSPACE_DELETED,
+                account_id=owner.account_id,
+                workspace_id=workspace.id,
+                # The name of a personal workspace can be that of a person.
+                name=None if workspace.is_personal else workspace.name,
             )
             execute_bulk(session, delete(Workspace).where(Workspace.id == workspace.id))
             self._delete_after_commit(workspace.logo_file)
