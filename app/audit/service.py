@@ -37,6 +37,8 @@ BatchWriter = Callable[[Sequence[EntryItem]], bytes]
 # How long the owner of an account sees its entries.
 OWNER_PERIOD = timedelta(days=90)
 BATCH_ROWS = 1_000
+# Entries are counted up to this number.
+MAX_COUNT = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})", re.ASCII)
@@ -61,13 +63,11 @@ class AuditLog:
         with unprepared(self.session) if "kinds" in filters else nullcontext():
             return self._slice(schema, self._conditions(filters, schema), page)
 
-    def count(
-        self, filters: EntryFilter.Input, schema: type[Schema] = RecordRead, most: int = 1_000
-    ) -> Estimate:
-        """Return the number of entries, exact up to `most`."""
+    def count(self, filters: EntryFilter.Input, schema: type[Schema] = RecordRead) -> Estimate:
+        """Return the number of entries, exact up to MAX_COUNT."""
         with unprepared(self.session):
             matching = select(AuditEntry.id).where(*self._conditions(filters, schema))
-            return count_rows(self.session, matching, most)
+            return count_rows(self.session, matching, MAX_COUNT)
 
     def about_account(self, account_id: AccountKey, page: EntryPage.Input) -> Slice:
         return self._slice(RecordRead, [AuditEntry.account_id == account_id], page)

@@ -110,6 +110,8 @@ def moment(value: datetime | str, style: str = "") -> str:
     local = _read(value).astimezone(known or UTC)
     if style == "day":
         return format_day(local)
+    if style == "time":
+        return f"{local:%H:%M}"
     return format_time(local) if known else f"{format_time(local)} UTC"
 
 

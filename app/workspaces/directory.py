@@ -95,6 +95,13 @@ class WorkspaceDirectory:
             total=total,
         )
 
+    def named(self, search: str, limit: int) -> Sequence[Workspace]:
+        """Return the newest workspaces whose name or slug starts with a text."""
+        with unprepared(self.accounts.session):
+            found = Workspace.id.in_(self._ids(self._by_name(search)))
+            rows = select(Workspace).where(found).order_by(Workspace.id.desc()).limit(limit)
+            return self.accounts.session.scalars(rows).all()
+
     def get(self, workspace_id: int) -> ListedWorkspace | None:
         found = self._listed(select(Workspace).where(Workspace.id == workspace_id))
         return found[0] if found else None
@@ -112,10 +119,7 @@ class WorkspaceDirectory:
         search of accounts finds; and whether all owners are searched. A text that many accounts
         have is searched among the owners of the newest MAX_CHECKED workspaces. One or two
         characters would find too many owners."""
-        # An index finds a name in one case only: the usual ones are searched.
-        names = {search, search.lower(), search.upper(), search.capitalize(), search.title()}
-        found = [self._begins(Workspace.name, name) for name in sorted(names)]
-        found.append(self._begins(Workspace.slug, search.lower()))
+        found = self._by_name(search)
         if len(search) < MIN_OWNER:
             return found, True
         model, first = self.accounts.model, None
@@ -128,6 +132,12 @@ class WorkspaceDirectory:
         if first is not None:
             owners = owners.where(Member.workspace_id > first)
         return [*found, Workspace.id.in_(owners)], first is None
+
+    def _by_name(self, search: str) -> Sequence[ColumnElement[bool]]:
+        # An index finds a name in one case only: the usual ones are searched.
+        names = {search, search.lower(), search.upper(), search.capitalize(), search.title()}
+        slug = self._begins(Workspace.slug, search.lower())
+        return [*(self._begins(Workspace.name, name) for name in sorted(names)), slug]
 
     def _begins(self, column: Any, begin: str) -> ColumnElement[bool]:
         if self.accounts.session.get_bind().dialect.name == "postgresql":

@@ -87,7 +87,9 @@ def download(pages: FormClient, path: str) -> TestResponse:
 
 def table_of(page: str) -> str:
     """Return the list on a page without tags, and without the options of the filter."""
-    shown = re.sub(r'<form method="get".+?</form>', "", page, flags=re.S)
+    shown = re.sub(
+        r'<form method="get".+?</form>(\s*<div class="actions">.+?</div>)?', "", page, flags=re.S
+    )
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown)).split())
 
 
@@ -169,17 +171,224 @@ def test_pages_show_the_titles_of_changes(
 
 
 def options_of(page: str) -> Iterator[tuple[str, list[str]]]:
-    for area, options in re.findall(r'<optgroup label="(.+?)">(.+?)</optgroup>', page, re.S):
-        yield area, re.findall(r">([^<]+)</option>", options)
+    for area, options in re.findall(r'<fieldset aria-label="(.+?)">(.+?)</fieldset>', page, re.S):
+        title, *titles = re.findall(r"> ([^<]+)</label>", options)
+        assert title == area
+        yield area, titles
 
 
 def test_filter_groups_actions_by_area_in_alphabetical_order(desk: FormClient) -> None:
     groups = dict(options_of(desk.get(EVENTS)))
     assert list(groups) == sorted({*AREAS.values()})
-    assert sum(map(len, groups.values())) == len(ACTIONS)
+    variants = sum(len(action.variants) for action in ACTIONS.values())
+    assert sum(map(len, groups.values())) == len(ACTIONS) + variants
     for options in groups.values():
         assert options == sorted(options, key=str.casefold)
     assert "Sign-in failed" in groups["Sign-in and sessions"]
+
+
+def location(pages: FormClient, path: str) -> str:
+    found = pages.browser.client.get(path, base_url=HOST)
+    assert found.status_code == 303, found.text
+    return found.headers["Location"]
+
+
+def titles_of(page: str) -> list[str]:
+    """Return the titles of the rows, without the objects."""
+    rows = re.findall(r"<summary>([^<]+?)(?: · |</summary>| <span)", page)
+    return [unescape(each).strip() for each in rows]
+
+
+@pytest.fixture
+def changes(app: Flask, ada: Person) -> None:
+    """Change an account in several ways, which are all entries of one action."""
+    for change in (
+        ("--status", "suspended"),
+        ("--status", "active"),
+        ("--role", "admin"),
+        ("--role", "user", "--phone", "+441632960961"),
+        ("--password", "correct horse battery"),
+    ):
+        found = app.test_cli_runner().invoke(args=["accounts", "set", ada.email, *change])
+        assert found.exit_code == 0, found.output
+
+
+@for_each(
+    ("kinds", "titles"),
+    [
+        (["account.updated.suspended"], ["Account suspended"]),
+        (["account.updated.reactivated"], ["Account reactivated"]),
+        (["account.updated.role"], ["Account details changed", "Role changed from user to admin"]),
+        (["account.updated.password"], ["Password changed"]),
+        (["account.updated.email"], []),
+        (
+            ["account.updated.suspended", "account.updated.password"],
+            ["Password changed", "Account suspended"],
+        ),
+        (
+            ["account.updated", "account.updated.password"],
+            [
+                *("Password changed", "Account details changed"),
+                *("Role changed from user to admin", "Account reactivated", "Account suspended"),
+            ],
+        ),
+        (["account.updated.suspended", "workspace.deleted"], ["Account suspended"]),
+    ],
+)
+def test_filter_finds_entries_by_their_content(
+    desk: FormClient, changes: None, kinds: list[str], titles: list[str]
+) -> None:
+    query = "&".join(f"type={each}" for each in kinds)
+    assert titles_of(desk.get(f"{EVENTS}?{query}")) == titles
+    rows = read_csv(download(desk, f"{EVENTS}.csv?{query}").text)
+    assert [each["title"] for each in rows] == titles[::-1]
+
+
+def test_filter_finds_entries_by_group(desk: FormClient, garden: FormClient, changes: None) -> None:
+    page = desk.get(f"{EVENTS}?type=Workspaces&type=account.updated.suspended")
+    assert {*titles_of(page)} == {"Account suspended", "Workspace created"}
+    assert "Sign-in and sessions" not in table_of(page)
+
+
+def test_filters_are_shown_with_a_link_that_removes_them(desk: FormClient, changes: None) -> None:
+    query = "type=account.updated.role&type=Workspaces&account=ada@example.com"
+    page = unescape(desk.get(f"{EVENTS}?{query}"))
+    for label, rest in (
+        ("Affects ada@example.com", "?type=account.updated.role&type=Workspaces"),
+        ("Role changed", "?account=ada@example.com&type=Workspaces"),
+        ("Workspaces", "?account=ada@example.com&type=account.updated.role"),
+    ):
+        assert re.search(
+            rf'<a href="{re.escape(EVENTS + rest)}"[^>]*"Remove the filter {label}"', page
+        ), label
+    swapped = "?type=account.updated.role&type=Workspaces&actor=ada@example.com"
+    assert f'href="{EVENTS}{swapped}"' in page
+    assert "By ada@example.com" in plain(desk.get(EVENTS + swapped))
+
+
+def test_search_with_one_result_uses_it_as_a_filter(
+    desk: FormClient, garden: FormClient, ada: Person
+) -> None:
+    assert location(desk, f"{EVENTS}?search=ada@&days=7") == (
+        f"{EVENTS}?days=7&account=ada@example.com"
+    )
+    found = location(desk, f"{EVENTS}?search=GARDEN&type=Workspaces")
+    assert re.fullmatch(rf"{EVENTS}\?type=Workspaces&workspace=\d+", found)
+    assert titles_of(desk.get(found)) == ["Workspace created"]
+    found = location(desk, f"{EVENTS}?search=account+suspended&type=Workspaces")
+    assert found == f"{EVENTS}?type=Workspaces&type=account.updated.suspended"
+
+
+def test_search_with_several_results_offers_them(
+    desk: FormClient, garden: FormClient, person: MakePerson
+) -> None:
+    for name in ("mei.simone", "anais.simone"):
+        person(name)
+    page = unescape(desk.get(f"{EVENTS}?search=simone&days=30"))
+    for name in ("mei.simone", "anais.simone"):
+        assert f'href="{EVENTS}?days=30&account={name}@example.com"' in page
+    page = desk.get(f"{EVENTS}?search=password")
+    for kind in ("account.updated.password", "password.changed", "password.reset"):
+        assert f'href="{EVENTS}?type={kind}"' in page
+    assert titles_of(page) == []
+
+
+def test_search_without_a_result_says_so(desk: FormClient, garden: FormClient) -> None:
+    assert "No account, workspace or event matches “xyzxyz”." in plain(
+        desk.get(f"{EVENTS}?search=xyzxyz")
+    )
+    assert "No member or event matches “xyzxyz”." in plain(garden.get(f"{ACTIVITY}?search=xyzxyz"))
+    assert "No account has this address." in desk.get(f"{EVENTS}?account=mei", 422)
+
+
+def plain(page: str) -> str:
+    """Return the text of a page, without the marks around values."""
+    return re.sub(r"[\u2066-\u2069]|<[^>]+>", "", unescape(page))
+
+
+def test_search_of_a_workspace_finds_only_members(
+    garden: FormClient, app: Flask, person: MakePerson
+) -> None:
+    bob, outsider = person("bob.smith"), person("eve.smith")
+    join(app, bob)
+    assert location(garden, f"{ACTIVITY}?search=smith") == f"{ACTIVITY}?account={bob.email}"
+    # Complete addresses with and without an account lead to the same page.
+    for email in (outsider.email, "unknown@example.com"):
+        assert location(garden, f"{ACTIVITY}?search={email}") == f"{ACTIVITY}?account={email}"
+    page = garden.get(f"{ACTIVITY}?account={outsider.id}")
+    assert outsider.email not in page
+    assert f"Affects #{outsider.id}" in plain(page)
+
+
+def test_presets_are_days_of_the_reader(
+    app: Flask, boss: Person, ada: Person, clock: SteppingClock
+) -> None:
+    for _ in range(8):
+        report(app, account_id=ada.id)
+        clock.step(days=1)
+    report(app, account_id=ada.id)
+    desk = FormClient(app, boss)
+    query = f"{EVENTS}?type=account.unlocked&days="
+    found = {days: len(titles_of(desk.get(query + days))) for days in ("", "1", "7", "30", "x")}
+    assert found == {"": 9, "1": 1, "7": 7, "30": 9, "x": 9}
+    days = re.findall(r'<tr class="day"><th colspan="4">([^<]+)</th>', desk.get(query))
+    assert len({*days}) == 9
+    assert all(each.endswith(" (UTC)") for each in days)
+    boss.api().patch("/account", json={"time_zone": "Europe/Berlin"})
+    assert "(UTC)" not in desk.get(query)
+
+
+def test_total_is_exact_up_to_a_limit(
+    app: Flask, desk: FormClient, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        report(app, account_id=ada.id)
+    assert "3 events" in desk.get(f"{EVENTS}?type=account.unlocked")
+    monkeypatch.setattr("app.audit.service.MAX_COUNT", 2)
+    assert "More than 2 events" in plain(desk.get(f"{EVENTS}?type=account.unlocked"))
+
+
+def test_rows_name_their_objects(
+    app: Flask, desk: FormClient, garden: FormClient, boss: Person, ada: Person
+) -> None:
+    api = ada.api()
+    api.post("/workspaces", json={"name": "Ferry Café", "slug": "ferry"})
+    api.delete("/workspaces/ferry")
+    api.post("/workspaces/garden/invitations", 201, json={"emails": ["brandnew@example.com"]})
+    sent = {"title": "Storm warning", "message": "Stay inside.", "channels": ["inapp"]}
+    boss.api().post("/admin/notifications", 201, json={"data": sent})
+    boss.api().patch(f"/admin/accounts/{ada.id}", json={"status": "suspended"})
+    shown = table_of(desk.get(EVENTS))
+    for title in (
+        "Workspace deleted · Ferry Café",
+        "Invitation created · brandnew@example.com · Garden",
+        "Broadcast sent · Storm warning",
+        "Account suspended · ada@example.com",
+    ):
+        assert title in shown
+    assert "Notification sent" not in shown
+
+
+def test_name_of_a_personal_workspace_is_not_recorded(app: Flask, boss: Person) -> None:
+    grace = boss.api().post("/admin/accounts", 201, json={"email": "grace@example.com"}).json
+    boss.api().delete(f"/admin/accounts/{grace['id']}")
+    assert [each.data.get("name") for each in records(app, type="workspace.deleted")] == [None]
+
+
+def test_member_saved_without_a_change_is_not_recorded(
+    app: Flask, garden: FormClient, person: MakePerson
+) -> None:
+    bob = person("bob")
+    join(app, bob)
+    garden.post(f"/workspaces/garden/members/{bob.id}", type="member", status="active")
+    assert records(app, type="member.updated") == []
+
+
+def test_details_of_a_change_name_its_properties(desk: FormClient, changes: None) -> None:
+    page = desk.get(f"{EVENTS}?type=account.updated.suspended")
+    assert "<dt>Status</dt>" in page
+    assert "<del>active</del> → <ins>suspended</ins>" in page
+    assert "suspended_until" not in page
 
 
 def test_entry_links_to_accounts_workspace_and_target(
@@ -326,10 +535,10 @@ def test_workspace_owner_filters_the_events_of_the_workspace(
         join(app, member)
     garden.post(f"/workspaces/garden/members/{bob.id}", type="guest")
     found = table_of(garden.get(f"{ACTIVITY}?type=member.updated"))
-    assert "changed the role of bob@example.com" in found
+    assert "Workspace role changed from member to guest · bob@example.com" in found
     assert "added" not in found
     found = table_of(garden.get(f"{ACTIVITY}?account={eve.email}"))
-    assert "added eve@example.com" in found
+    assert "Workspace member added as member · eve@example.com" in found
     assert "bob@example.com" not in found
     groups = dict(options_of(garden.get(ACTIVITY)))
     assert list(groups) == ["Rejected requests", "Tokens for programs", "Workspaces"]

@@ -220,7 +220,7 @@ def test_audit_log_has_the_token_as_the_actor(
     assert root.get("/admin/events").json[0]["type"] == "login.succeeded"
     for api, path, shown in (
         (olga.api(), "/workspaces/team/activity", "Token Sync"),
-        (olga.api(), "/workspaces/team/activity", "ended the token <b>Sync</b>"),
+        (olga.api(), "/workspaces/team/activity", "Workspace token ended · <bdi>Sync</bdi>"),
         (ada.api(), "/account/activity", "Token Sync"),
         (root, "/admin/events", "Token Sync"),
         (root, "/admin/events", "id: "),

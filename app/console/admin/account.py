@@ -28,6 +28,7 @@ from ...deletion.service import Deletion
 from ...exports.service import Exports
 from ...profiles.models import Profile
 from ..api_calls import ApiCall, console_form, get_from_api
+from ..audit_log import build_entry_rows
 from ..form_fields import own_details
 from ..links import Undo, link_to, redirect_to
 from ..pages import render_page
@@ -36,7 +37,6 @@ from ..resources import ConsoleResources
 from ..texts import _
 from ..tokens import personal_tokens, token_list
 from .accounts import AT, assignable_roles
-from .events import build_entry_rows
 from .filters import admins_only, roles
 
 

@@ -76,7 +76,7 @@ def managed_accounts_page() -> Response:
         "admin/accounts.html",
         status=422 if errors else 200,
         rows=found.rows,
-        people=_people(found.rows),
+        people=people_of(found.rows),
         filters=filters,
         errors=errors,
         is_filtered=bool(filters.keys() - {"sort"}),
@@ -119,23 +119,24 @@ def account_query(filters: Mapping[str, str]) -> JsonObject:
 @admins_only
 def found_accounts() -> Response:
     """Return the accounts that the command palette shows."""
-    query = {"search": request.args.get("search", ""), "limit": FOUND, "sort": DEFAULT_SORT}
-    rows: Sequence[JsonObject] = ()
-    with suppress(Invalid):
-        rows = _found(load_body(AccountQuery, query))
-    return render_fragment("admin/found_accounts.html", rows=rows, people=_people(rows))
+    rows = find_accounts(request.args.get("search", ""))
+    return render_fragment("admin/found_accounts.html", rows=rows, people=people_of(rows))
 
 
 @reads_replica
-def _found(query: AccountQuery.Input) -> Sequence[JsonObject]:
-    return service(AccountSearch).page(query).rows
+def find_accounts(search: str) -> Sequence[JsonObject]:
+    """Return the newest accounts that a search finds; none for an invalid text."""
+    with suppress(Invalid):
+        query = load_body(AccountQuery, {"search": search, "limit": FOUND, "sort": DEFAULT_SORT})
+        return service(AccountSearch).page(query).rows
+    return ()
 
 
 def _known_statuses() -> list[str]:
     return [*service(Accounts).statuses(), PENDING, DELETING]
 
 
-def _people(rows: Sequence[JsonObject]) -> dict[Any, Any]:
+def people_of(rows: Sequence[JsonObject]) -> dict[Any, Any]:
     ids = current_frontdesk.tables.account_ids
     return service(ConsoleResources).people.by_ids(ids.from_path(str(row["id"])) for row in rows)
 

@@ -8,7 +8,7 @@ from flask import request
 
 from ...accounts.service import Accounts
 from ...auth.decorators import active_account_required, roles_required
-from ...core.context import service
+from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import AccountKey
@@ -78,6 +78,12 @@ def days_to_timestamps(
         if name in found:
             found[name] = start_of_day(found[name], days) or found[name]
     return found
+
+
+def today(days_later: int = 0) -> str:
+    """Return when today, or another day, starts in the reader's time zone."""
+    now = current_frontdesk.clock.now().astimezone(zone() or UTC)
+    return start_of_day(now.date().isoformat(), days_later)
 
 
 def start_of_day(text: str, days_later: int = 0) -> str:

@@ -17,10 +17,10 @@ from ...workspaces.invitations.models import PENDING
 from ...workspaces.invitations.service import Invitations
 from ...workspaces.members import Members
 from ...workspaces.models import Workspace
+from ..audit_log import build_entry_rows
 from ..links import Paging
 from ..pages import render_page
 from ..resources import ConsoleResources
-from .events import build_entry_rows
 from .filters import ListPosition, admins_only, is_first
 
 AT = "managed_workspaces_page"
