@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hmac
 import json
+import threading
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from flask import Flask
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 from sqlalchemy import select
+from werkzeug.serving import make_server
 
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk
@@ -21,10 +24,14 @@ from app.core.keystore import KeystoreUnavailable
 from app.testing.client import Answer, Api
 
 from ..conftest import MakePerson, Person
-from ..rigs.cases import for_each
+from ..rigs.cases import for_each, new_name
+from ..rigs.oidc.browser import Browser
 from ..rigs.oidc.campus import ADA, EVENT, Campus
 from ..rigs.oidc.fake_fixtures import MakeProvidersApp, client_of
 from ..rigs.oidc.fakes import SECRET, GitHub, Google, running
+from ..rigs.oidc.node import Provider
+from ..rigs.oidc.proxy import Proxy
+from ..rigs.oidc.visitor import Visitor
 from .test_idp_sign_out import links, sign_in
 
 PATH = "/idp/campus/backchannel-logout"
@@ -294,3 +301,41 @@ def test_without_sessions_access_tokens_are_revoked(
     send(app, campus.logout_token(sub=ADA["sub"]))
     assert not is_in(api)
     assert ada.api().get("/account").json["id"] == ada.id
+
+
+@contextmanager
+def serving(app: Flask) -> Iterator[str]:
+    """Serve the API on loopback, for the provider's server."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/api/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@for_each("sessions", ["on", "off"])
+def test_sign_out_by_a_real_provider(
+    make_idp_app: Callable[..., Flask],
+    provider: Provider,
+    proxy: Proxy,
+    person: MakePerson,
+    sessions: str,
+) -> None:
+    app, name = make_idp_app(AUTH__SESSIONS=sessions), new_name("ada")
+    person(name, into=app)
+    here, elsewhere = Browser(), Browser()
+
+    def sign_in(browser: Browser) -> Api:
+        answer = Visitor(Api(app), browser).sign_in(name)
+        return Api(app, token=answer.json["access_token"])
+
+    with serving(app) as url:
+        provider.change(logoutUri=f"{url}/idp/default/backchannel-logout")
+        laptop, tablet, phone = sign_in(here), sign_in(here), sign_in(elsewhere)
+        # The user signs out at the provider, in one browser.
+        here.sign_out(f"{proxy.url}/session/end")
+    assert (is_in(laptop), is_in(tablet)) == (False, False)
+    # Without sessions, it is unknown which tokens belong to the browser.
+    assert is_in(phone) == (sessions == "on")

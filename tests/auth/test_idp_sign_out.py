@@ -22,10 +22,13 @@ from ..cli.test_prune import run as prune
 from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each
 from ..rigs.cookie_browsers import CookieBrowser
-from ..rigs.oidc.browser import query_of
+from ..rigs.oidc.browser import Browser, query_of
 from ..rigs.oidc.campus import ADA, Campus
 from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp, client_of
 from ..rigs.oidc.fakes import CLIENT_ID, GitHub
+from ..rigs.oidc.node import POST_LOGOUT_URI
+from ..rigs.oidc.proxy import Proxy
+from ..rigs.oidc.visitor import Visitor
 from .factors import enroll, enrolled, finish
 
 MakeCampusApp = Callable[..., Flask]
@@ -249,3 +252,24 @@ def test_link_of_an_expired_session_is_pruned(
     sign_in(campus_app, campus, sid="new")
     assert prune(campus_app, "frontdesk", "prune")["provider_sessions"] == 1
     assert [link.sid for link in links(campus_app)] == ["new"]
+
+
+def test_sign_out_at_a_real_provider(
+    make_idp_app: Callable[..., Flask], proxy: Proxy, person: MakePerson
+) -> None:
+    host, _, path = POST_LOGOUT_URI.rpartition("/")
+    app = make_idp_app(
+        AUTH__SESSIONS="on", CORE__CLIENT_HOST=host, AUTH__POST_LOGOUT_PATH=f"/{path}"
+    )
+    person("ada", into=app)
+    browser = Browser()
+    Visitor(Api(app), browser).sign_in()
+    forms = browser.forms
+    api = Api(app, token=Visitor(Api(app), browser).sign_in().json["access_token"])
+    # The provider knows the browser, and does not ask.
+    assert browser.forms == forms
+    url = str(api.delete("/logout?provider=true").json["provider_logout_url"])
+    assert url.startswith(f"{proxy.url}/")
+    assert browser.sign_out(url) == POST_LOGOUT_URI
+    Visitor(Api(app), browser).sign_in()
+    assert browser.forms > forms

@@ -15,6 +15,8 @@ class Browser:
         self._web = requests.Session()
         # Without the machine's proxies and .netrc, which requests would read each time.
         self._web.trust_env = False
+        # The number of forms that the user has filled in.
+        self.forms = 0
 
     def sign_in(self, authorize_url: str, login: str, redirect_uri: str) -> dict[str, str]:
         """Submit every page until the provider redirects to `redirect_uri`."""
@@ -29,6 +31,17 @@ class Browser:
                 response = self._fill_in(response, login)
         raise AssertionError(f"the provider did not redirect to {redirect_uri}")
 
+    def sign_out(self, logout_url: str) -> str:
+        """Confirm the sign-out on the provider's page, and return the address of the redirect."""
+        page = self._get(logout_url)
+        form = _Form(page.text)
+        url = urljoin(page.url, form.action)
+        # The button "Yes".
+        fields = {**form.fields, "logout": "yes"}
+        response = self._web.post(url, data=fields, allow_redirects=False, timeout=10)
+        assert response.is_redirect, f"{response.status_code}: {response.text[:500]}"
+        return urljoin(response.url, response.headers["Location"])
+
     def _get(self, url: str) -> requests.Response:
         return self._web.get(url, allow_redirects=False, timeout=10)
 
@@ -41,6 +54,7 @@ class Browser:
             name: login for name in ("login", "password") if name in form.fields
         }
         url = urljoin(page.url, form.action)
+        self.forms += 1
         return self._web.post(url, data=fields, allow_redirects=False, timeout=10)
 
 

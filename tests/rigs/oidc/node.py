@@ -19,11 +19,14 @@ HERE = Path(__file__).resolve().parent / "provider"
 # Characters that clients must escape in the Authorization header (RFC 6749 2.3.1).
 CLIENT_SECRET = "s3cret+with:all%of/them&more"
 
+# The client's page after a sign-out at the provider.
+POST_LOGOUT_URI = "http://localhost:3000/signed-out"
+
 
 class Provider:
     """A running provider and its options."""
 
-    defaults = {"claimsInIdToken": False, "requirePkce": True}
+    defaults = {"claimsInIdToken": False, "requirePkce": True, "logoutUri": None}
 
     def __init__(self, issuer: str) -> None:
         self.issuer = issuer
@@ -49,6 +52,7 @@ def running_provider(redirect_uris: list[str]) -> Iterator[Provider]:
     environment = os.environ | {
         "CLIENT_SECRET": CLIENT_SECRET,
         "REDIRECT_URIS": json.dumps(redirect_uris),
+        "POST_LOGOUT_REDIRECT_URIS": json.dumps([POST_LOGOUT_URI]),
     }
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(

@@ -13,6 +13,7 @@ import { Memory } from './memory.mjs';
 
 const clientSecret = process.env.CLIENT_SECRET;
 const redirectUris = JSON.parse(process.env.REDIRECT_URIS);
+const postLogoutRedirectUris = JSON.parse(process.env.POST_LOGOUT_REDIRECT_URIS);
 
 // All other users have a verified email address that starts with the login name.
 const people = {
@@ -23,7 +24,14 @@ const people = {
   duplicate: { email: 'ada@example.com', email_verified: true },
 };
 
-const options = { claimsInIdToken: false, requirePkce: true, keepKeyIds: false, keys: newKeys() };
+const options = {
+  claimsInIdToken: false,
+  requirePkce: true,
+  keepKeyIds: false,
+  // The address for logout tokens of all clients.
+  logoutUri: null,
+  keys: newKeys(),
+};
 
 function newKeys(kids = [randomUUID(), randomUUID(), randomUUID()]) {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
@@ -42,6 +50,7 @@ function client(id, others) {
     client_id: id,
     client_secret: clientSecret,
     redirect_uris: redirectUris,
+    post_logout_redirect_uris: postLogoutRedirectUris,
     response_types: ['code'],
     grant_types: ['authorization_code'],
     ...others,
@@ -62,9 +71,13 @@ function findAccount(ctx, sub) {
 }
 
 function build() {
+  const logout = options.logoutUri && {
+    backchannel_logout_uri: options.logoutUri,
+    backchannel_logout_session_required: true,
+  };
   const provider = new Provider(issuer, {
     adapter: Memory,
-    clients,
+    clients: clients.map((each) => ({ ...each, ...logout })),
     findAccount,
     jwks: { keys: options.keys },
     conformIdTokenClaims: !options.claimsInIdToken,
@@ -75,8 +88,11 @@ function build() {
     },
     pkce: { required: () => options.requirePkce },
     cookies: { keys: ['only for tests'] },
-    features: { devInteractions: { enabled: true } },
+    features: { backchannelLogout: { enabled: true }, devInteractions: { enabled: true } },
   });
+  for (const event of ['success', 'error']) {
+    provider.on(`backchannel.${event}`, (...given) => console.error(`backchannel ${event}`, ...given.slice(1)));
+  }
   return provider.callback();
 }
 
