@@ -19,6 +19,7 @@ from app.auth.idp.provider import MEMBER_TYPES
 from app.auth.idp.provider_models import ProviderGrant
 from app.core.context import current_frontdesk, service
 from app.core.db.transaction import transaction
+from app.testing.client import Api
 from app.workspaces import models
 from app.workspaces.members import Members
 from app.workspaces.models import Member, Workspace
@@ -29,6 +30,10 @@ from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each, new_name
 from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp, client_of
 from ..rigs.oidc.fakes import TENANT, Fake, Google, Microsoft
+from ..rigs.oidc.glewlwyd import Glewlwyd, GlewlwydBrowser
+from ..rigs.oidc.node import CLIENT_SECRET, Provider
+from ..rigs.oidc.proxy import Proxy
+from ..rigs.oidc.visitor import REDIRECT_URI, Visitor
 
 ROLES = {"admins": "admin", "editors": "editor", "everyone": "user", "bosses": "root"}
 TEAM = {"devs": {"slug": "garden", "type": "member"}, "leads": {"slug": "garden", "type": "admin"}}
@@ -429,6 +434,26 @@ def test_changes_are_audited_as_by_the_provider(world: World) -> None:
     assert signed_in.actor_kind == "account"
 
 
+def test_audit_log_shows_the_provider(world: World) -> None:
+    ada = world.person()
+    world.sign_in(ada, ["admins", "heads"])
+    root = world.person("root", role="root").api()
+    [changed] = [
+        each
+        for each in Api(world.app, "/api/v1", root.token).get("/admin/events").json
+        if each["type"] == "account.updated"
+    ]
+    assert (changed["actor_kind"], changed["data"]["provider"]) == ("provider", "google")
+    for token, path in (
+        (root.token, "/admin/events"),
+        (root.token, "/admin/events.csv"),
+        (ada.token(), "/account/activity"),
+        (ada.token(), "/workspaces/garden/activity"),
+    ):
+        page = Api(world.app, "", token).get(path, headers={"Accept": "text/html"})
+        assert "Identity provider google" in page.response.text, path
+
+
 def test_new_role_counts_for_the_stages_and_a_challenge_keeps_it(make_world: MakeWorld) -> None:
     world = make_world(AUTH__MFA="optional", AUTH__MFA_REQUIRED_ROLES='["admin"]')
     ada = world.person()
@@ -498,6 +523,62 @@ def test_parallel_removals_of_two_roots_leave_one(world: World) -> None:
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda each: world.sign_in(each, []), (ada, bob)))
     assert sorted(map(world.role, (ada, bob))) == ["root", "user"]
+
+
+class RealVisitor(Visitor):
+    """A user of a real provider, by its name."""
+
+    name = "acme"
+
+    def begin(self, redirect_uri: str = REDIRECT_URI) -> str:
+        return str(self.api.get(f"/idp/{self.name}/login", 302).headers["Location"])
+
+    def finish(self, redirect: dict[str, str], status: int = 200, **changes: Any) -> Any:
+        return self.api.post(f"/idp/{self.name}/callback", status, json=redirect)
+
+
+def test_two_real_providers_send_groups(
+    make_providers_app: MakeProvidersApp,
+    proxy: Proxy,
+    provider: Provider,
+    glewlwyd: Glewlwyd,
+    person: MakePerson,
+) -> None:
+    client = {"kind": "oidc", "client_secret": CLIENT_SECRET, **MAPPED}
+    app = make_providers_app(
+        acme={
+            **client,
+            "client_id": "frontdesk",
+            "metadata_url": proxy.metadata_url,
+            "issuer": proxy.issuer,
+        },
+        campus={**client, "client_id": "by-post", "metadata_url": glewlwyd.metadata_url},
+        AUTH__ROLES='["editor"]',
+    )
+    world, ada = World(app, {}, person), person("ada", into=app)
+    acme, campus = RealVisitor(Api(app)), RealVisitor(Api(app), GlewlwydBrowser(glewlwyd))
+    campus.name = "campus"
+
+    def roles(visitor: RealVisitor, *given: Groups) -> list[str]:
+        found = []
+        for groups in given:
+            provider.change(groups={"ada": groups})
+            glewlwyd.set_groups("ada", groups)
+            found.append(visitor.sign_in("ada").json["account"]["role"])
+        return found
+
+    # The claims are in the user info, and in the ID token.
+    for in_token in (False, True):
+        provider.change(claimsInIdToken=in_token)
+        given: list[Groups] = [["staff", "admins"], ["editors"], []]
+        assert roles(acme, *given) == ["admin", "editor", "user"]
+    # Glewlwyd sends no claim for a user without groups: the groups are unknown.
+    given = [["staff", "admins"], ["editors", "staff"], []]
+    assert roles(campus, *given) == ["admin", "editor", "editor"]
+    assert roles(acme, ["admins"]) == ["admin"]
+    assert world.origins(ada) == [(False, "editor", "campus"), (False, "admin", "acme")]
+    world.unlink(ada, "acme")
+    assert world.role(ada) == "editor"
 
 
 def test_grants_are_in_the_data_export(world: World) -> None:

@@ -72,12 +72,17 @@ class Glewlwyd:
         admin = Session(self.url, "admin")
         admin.send("POST", "mod/plugin/", plugin(self.issuer))
         users = admin.send("GET", "mod/user/database").json()
-        users["parameters"]["data-format"]["verified"] = {"read": True, "write": True}
+        formats = users["parameters"]["data-format"]
+        formats["verified"] = {"read": True, "write": True}
+        formats["groups"] = {"read": True, "write": True, "multiple": True}
         admin.send("PUT", "mod/user/database", users)
         admin.send("PUT", "mod/user/database/reset")
         for name, method in CLIENTS.items():
             admin.send("POST", "client/", client(name, method, redirect_uri))
         admin.send("POST", "user/", user("ada"))
+
+    def set_groups(self, name: str, groups: list[str]) -> None:
+        Session(self.url, "admin").send("PUT", f"user/{name}", user(name) | {"groups": groups})
 
 
 class Session:
@@ -161,7 +166,8 @@ def plugin(issuer: str) -> dict[str, Any]:
                 "boolean-value-true": "1",
                 "boolean-value-false": "0",
                 "mandatory": True,
-            }
+            },
+            {"name": "groups", "user-property": "groups", "type": "string", "mandatory": True},
         ],
     }
     return {

@@ -30,6 +30,8 @@ const options = {
   keepKeyIds: false,
   // The address for logout tokens of all clients.
   logoutUri: null,
+  // The groups of users by login name.
+  groups: {},
   keys: newKeys(),
 };
 
@@ -67,7 +69,9 @@ const clients = [
 function findAccount(ctx, sub) {
   const person = people[sub] ?? { email: `${sub}@example.com`, email_verified: true };
   const claims = { sub, name: `Person ${sub}`, given_name: 'Person', family_name: sub, ...person };
-  return { accountId: sub, claims: async () => claims };
+  // The scope `groups` has this claim; without groups, the claim is missing.
+  const groups = options.groups[sub];
+  return { accountId: sub, claims: async () => ({ ...claims, groups }) };
 }
 
 function build() {
@@ -85,6 +89,7 @@ function build() {
       openid: ['sub'],
       email: ['email', 'email_verified'],
       profile: ['name', 'given_name', 'family_name'],
+      groups: ['groups'],
     },
     pkce: { required: () => options.requirePkce },
     cookies: { keys: ['only for tests'] },
