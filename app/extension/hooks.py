@@ -52,8 +52,8 @@ def payload(payload: JsonObject, session: AnySession, /) -> Values:
 def provider_claims(account: Any, provider: str, claims: Values, session: AnySession, /) -> object:
     """Use the claims of an identity provider
 
-    Called: at each sign-in through an identity provider, inside its transaction, before the
-        account is checked and the token is signed
+    Called: at each sign-in through an identity provider, inside its transaction, after its
+        [groups](idp.md#groups) and before the account is checked and the token is signed
     Arguments: `account` (its row is locked), `provider` (the name in `AUTH.PROVIDERS`, or
         `default`), `claims` (verified), `session`
     Returns: nothing. An exception aborts the sign-in; a `Problem` is the response.
