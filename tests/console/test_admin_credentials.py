@@ -179,7 +179,7 @@ def test_only_identity_of_an_account_with_a_passkey_is_unlinked(no_codes: World)
 def test_identity_without_an_address_is_named_by_its_subject(no_codes: World) -> None:
     """The owner linked a user who has no address at the provider."""
     world, admin = no_codes, AdminClient(no_codes, "admin")
-    identity = link_identity(world, "subject-7", email="")
+    link_identity(world, "subject-7", email="")
     page = admin.get(account_path(world.ada.id))
     assert '<div class="who">subject-7</div>' in page
     assert "Unlink subject-7?" in re.sub("[\u2068\u2069]", "", page)
