@@ -409,14 +409,6 @@ class EmailCodeRequired(Forbidden):
     security_event = "sign_in"
 
 
-class IdentityNotFound(NotFound):
-    code = "identity_not_found"
-    detail = "Identity not found"
-    title = "The identity does not exist"
-    cause = "The account has no linked identity with this id."
-    fix = "List the identities of the account with `GET /account/identities`."
-
-
 class IdentityTaken(Conflict):
     """Another account is linked to the user whom the caller wants to link."""
 
@@ -425,19 +417,7 @@ class IdentityTaken(Conflict):
     title = "Another account is linked to the identity"
     cause = "The user of the identity provider signs in to another account."
     fix = "Unlink the identity from the other account, or use another user of the provider."
-
-
-class OnlySignInMethod(Conflict):
-    """The identity is the account's only way to sign in."""
-
-    code = "only_sign_in_method"
-    detail = "The account has no other way to sign in"
-    title = "The account has no other way to sign in"
-    cause = (
-        "The account has no password, no passkey and no other identity of a configured provider,"
-        " and sign-in by emailed code is off."
-    )
-    fix = "The owner sets a password, adds a passkey or links another identity first."
+    security_event = "sign_in"
 
 
 class LinkConfirmationRequired(Forbidden):

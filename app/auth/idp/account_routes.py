@@ -14,16 +14,9 @@ from ...core.web.responses import answers
 from .. import examples
 from ..caller import caller
 from ..decorators import active_account_required, fresh_factor_required, fresh_required
-from ..errors import (
-    IdentityNotFound,
-    InvalidProof,
-    LinkedToAnother,
-    OnlySignInMethod,
-    ProviderNotFound,
-    ProviderUnavailable,
-)
+from ..errors import InvalidProof, LinkedToAnother, ProviderNotFound, ProviderUnavailable
 from .decorators import provider_required
-from .identities import Identities
+from .identities import Identities, IdentityNotFound, OnlySignInMethod
 from .linking import AccountLinking
 from .models import Identity
 from .pending import link_purpose

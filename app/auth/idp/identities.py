@@ -10,9 +10,10 @@ from ...core.clock import Clock
 from ...core.context import report_action
 from ...core.db.pruning import delete_rows
 from ...core.db.transaction import AnySession, execute_bulk, insert_new, lock_loaded, transaction
+from ...core.errors import Conflict, NotFound
 from ...core.types import AccountKey
 from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
-from ..errors import IdentityNotFound, LinkedToAnother, OnlySignInMethod
+from ..errors import LinkedToAnother
 from .models import Identity
 from .provider import Provider
 
@@ -22,6 +23,27 @@ class UnlinkEffect(NamedTuple):
 
     # Takes the ids of the account and of its identities.
     run: Callable[[AccountKey, Collection[int]], object]
+
+
+class IdentityNotFound(NotFound):
+    code = "identity_not_found"
+    detail = "Identity not found"
+    title = "The identity does not exist"
+    cause = "The account has no linked identity with this id."
+    fix = "List the identities of the account with `GET /account/identities`."
+
+
+class OnlySignInMethod(Conflict):
+    """The identity is the account's only way to sign in."""
+
+    code = "only_sign_in_method"
+    detail = "The account has no other way to sign in"
+    title = "The account has no other way to sign in"
+    cause = (
+        "The account has no password, no passkey and no other identity of a configured provider,"
+        " and sign-in by emailed code is off."
+    )
+    fix = "The owner sets a password, adds a passkey or links another identity first."
 
 
 @dataclass(eq=False)
