@@ -23,7 +23,7 @@ from ..core.db.transaction import (
     write_after_read,
 )
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
-from ..delivery.outbox.models import STATES
+from ..delivery.outbox.models import SKIPPED, STATES
 from ..notifications.models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 # The counts of notifications with more receivers are stored.
@@ -131,15 +131,14 @@ class NotificationCounter:
             counts = deliveries.setdefault(notification_id, {})
             for name in channels:
                 states = counts.setdefault(name, dict.fromkeys(STATES, 0))
-                # The states of an expansion, pending and failed, are also states of a delivery.
+                # The states of an expansion are also states of a delivery.
                 states[state] += max(0, receivers - sum(states.values()))
 
 
 def expansions_by_state(session: AnySession) -> dict[str, int]:
     """Return the number of pending and of failed expansions."""
-    rows = session.execute(
-        select(Expansion.state, func.count()).group_by(Expansion.state).order_by(Expansion.state)
-    )
+    columns = select(Expansion.state, func.count()).where(Expansion.state != SKIPPED)
+    rows = session.execute(columns.group_by(Expansion.state).order_by(Expansion.state))
     return {state: int(count) for state, count in rows}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, delete, update
+from sqlalchemy import Row, delete, select, update
 
 from ..accounts.service import Accounts
 from ..core.db.account_ids import IdKind, serialize_id
@@ -18,11 +18,13 @@ from ..core.db.transaction import (
     after_commit,
     execute_bulk,
     extended_timeout,
+    insert_new,
     lock_row,
     transaction,
 )
 from ..core.queue import LeasedQueue
 from ..delivery.outbox.enqueue import Outbox
+from ..delivery.outbox.models import SKIPPED
 from ..delivery.worker.jobs import Interrupted, Job, JobRunner
 from ..notifications.models import EXPAND_BROADCASTS, EXPANDING, GIVEN_UP, Expansion, Notification
 from ..notifications.receivers import AccountRange, Audience, Receivers
@@ -64,6 +66,26 @@ class Expansions:
             if count:
                 after_commit(session, self._wake)
             return count
+
+    def stop(self, notification_id: int, *, is_sending: bool) -> bool:
+        """End the expansion of a broadcast whose row the caller has locked, as workers do for each
+        range, and mark the broadcast as stopped. Return False if it is stopped or nothing is left
+        to send."""
+        unfinished = (
+            update(Expansion)
+            .where(Expansion.notification_id == notification_id, Expansion.state != SKIPPED)
+            .values(state=SKIPPED)
+        )
+        if execute_bulk(self.session, unfinished).rowcount:
+            return True
+        now = self.counter.clock.now()
+        mark = {"notification_id": notification_id, "state": SKIPPED, "due_at": now}
+        mark |= {"audience": {}, "channels": [], "created_at": now}
+        return is_sending and insert_new(self.session, Expansion, **mark) is not None
+
+    def is_stopped(self, notification_id: int) -> bool:
+        mark = (Expansion.notification_id == notification_id, Expansion.state == SKIPPED)
+        return self.session.scalar(select(Expansion.id).where(*mark)) is not None
 
     def runner(self) -> JobRunner:
         return JobRunner(

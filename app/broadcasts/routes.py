@@ -188,3 +188,19 @@ def retry_notification(notification_id: int) -> dict[str, str]:
     """Retry the failed deliveries of a notification"""
     count = service(SentNotifications).retry(caller().account.id, notification_id)
     return {"message": f"{count} failed deliveries will be tried again"}
+
+
+@blueprint.post("/<row_id:notification_id>/stop")
+@admins_only
+@scope(NOTIFICATIONS_SEND)
+@example(answer=SENT)
+@raises(NotificationNotFound)
+@answers(200, NotificationRead, ready=True)
+def stop_notification(notification_id: int) -> SentItem:
+    """Stop sending a notification
+
+    Skips the pending deliveries. Accounts that do not have the notification in their inbox yet do
+    not get it. Messages that a worker has claimed are still sent. A notification that is completely
+    sent does not change.
+    """
+    return service(SentNotifications).stop(caller().account.id, notification_id)

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, null, select, union_all
+from sqlalchemy import ColumnElement, Row, Select, delete, null, select, union_all
 
 from ..core.actions import Target
 from ..core.coded_messages import CodedMessage
 from ..core.context import find_context, report_action
 from ..core.db.account_ids import serialize_id
-from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
+from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, lock_row, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey, JsonObject
 from ..core.web.paging import Slice, slice_of
@@ -21,7 +21,7 @@ from ..core.web.responses import field_names
 from ..delivery.message import Subject
 from ..delivery.outbox.deletion import delete_messages
 from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
-from ..notifications.actions import NOTIFICATION_DELETED
+from ..notifications.actions import NOTIFICATION_DELETED, NOTIFICATION_STOPPED
 from ..notifications.errors import NotificationNotFound
 from ..notifications.keys import key_scope
 from ..notifications.kinds import ANNOUNCEMENTS, INAPP
@@ -133,6 +133,7 @@ class SentNotifications:
         channel: str | None = None,
         before: int | None = None,
         after: int | None = None,
+        reason: str | None = None,
     ) -> Slice:
         """Return the deliveries with this state, the oldest first: a page after the delivery with
         this id, or the page that ends `before` it. Without a sender, the notification can be of
@@ -148,6 +149,8 @@ class SentNotifications:
         )
         if channel is not None:
             query = query.where(Delivery.channel == channel)
+        if reason is not None:
+            query = query.where(_has_reason(reason))
         if before is not None:
             query = query.where(Delivery.id < before)
         if after is not None:
@@ -160,7 +163,7 @@ class SentNotifications:
             is_first=after is None,
             is_backward=before is not None,
             read_first=lambda: self.deliveries(
-                sender_id, notification_id, state=state, limit=limit, channel=channel
+                sender_id, notification_id, state=state, limit=limit, channel=channel, reason=reason
             ),
         )
 
@@ -205,6 +208,18 @@ class SentNotifications:
             self.expansions.retry(notification_id)
             return self.notifications.outbox.retry(subject=Subject(SUBJECT, notification_id))
 
+    def stop(self, sender_id: AccountKey, notification_id: int) -> SentItem:
+        """Send nothing further, except what workers have claimed."""
+        with transaction(self.session) as session, extended_timeout(self.session):
+            self._find(sender_id, notification_id)
+            # No worker stores a range until the end of the transaction.
+            lock_row(session, Notification, Notification.id == notification_id)
+            target = Target(SUBJECT, notification_id)
+            left = self.notifications.outbox.stop(Subject(SUBJECT, notification_id))
+            if self.expansions.stop(notification_id, is_sending=left > 0):
+                report_action(session, NOTIFICATION_STOPPED, target=target)
+        return self.get(notification_id, sender_id, is_exact=True)
+
     def _find(self, sender_id: AccountKey | None, notification_id: int) -> Row[Any]:
         query = _sent_by(sender_id).where(Notification.id == notification_id)
         row = self.session.execute(query).one_or_none()
@@ -228,6 +243,12 @@ def sent_item(notification: object, counts: NotificationCounts, key: str | None)
     url = item["url"]
     opened = None if url is None else find_context().settings.core.link_url(url)
     return {**item, "links": {"open": opened}}
+
+
+def _has_reason(code: str) -> ColumnElement[bool]:
+    """Return the condition that `reason_code` shortens the reason of a delivery to this."""
+    has_enhanced = Delivery.reason.like(f"%{code} _._%")
+    return Delivery.reason.contains(code, autoescape=True) & ~has_enhanced
 
 
 def _sent_by(sender_id: AccountKey | None) -> Select[Any]:

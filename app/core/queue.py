@@ -86,16 +86,16 @@ class LeasedQueue:
         self._run(self.claimed(token, ids).values(due_at=self._clock.now() + LEASE))
 
     def postpone(self, token: str, ids: Sequence[int], seconds: float, **values: object) -> None:
-        """Retry the jobs later; the attempt counts."""
+        """Release the jobs and retry them later; the attempt counts."""
         due = self._clock.now() + timedelta(seconds=seconds)
-        self._run(self.claimed(token, ids).values(due_at=due, **values))
+        self._run(self.claimed(token, ids).values(due_at=due, claim=None, **values))
 
     def give_back(
         self, token: str, ids: Sequence[int], seconds: float = 0.0, **values: object
     ) -> None:
         """Return the jobs to the queue without counting the attempt."""
         attempts = self._model.attempts - 1
-        self.postpone(token, ids, seconds, attempts=attempts, claim=None, **values)
+        self.postpone(token, ids, seconds, attempts=attempts, **values)
 
     def finish(self, token: str, row_id: int, **values: object) -> bool:
         """Finish a job; return False if its row was deleted or another worker has claimed it."""

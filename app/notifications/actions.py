@@ -26,6 +26,7 @@ NOTIFICATION_SENT = Action(
     variants={"broadcast": Variant("Broadcast sent", has(**_BROADCAST))},
 )
 NOTIFICATION_DELETED = Action("notification.deleted", "Notification deleted from every inbox")
+NOTIFICATION_STOPPED = Action("notification.stopped", "Sending of a notification stopped")
 RESULT_DOWNLOADED = Action("notification.downloaded", "Result of a notification downloaded")
 _SEGMENT = {"name": "the name of the segment"}
 SEGMENT_CREATED = Action("segment.created", "Segment of accounts saved", _SEGMENT)

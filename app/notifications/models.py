@@ -41,7 +41,7 @@ SUBJECT = "notification"
 
 # The worker's task that stores the rows of large broadcasts. The name of a channel has no space.
 EXPAND_BROADCASTS = "frontdesk broadcasts"
-# The states of an expansion.
+# The states of an expansion; one of a stopped broadcast is "skipped", like its unsent deliveries.
 EXPANDING, GIVEN_UP = "pending", "failed"
 # The condition of the queue's index.
 IS_EXPANDING: Any = text("state = 'pending'")
@@ -159,7 +159,7 @@ class SeenMark(Base):
 class Expansion(Base):
     """A large broadcast. A worker stores the rows of its receivers, range by range.
 
-    The worker deletes the row with the last range.
+    The worker deletes the row with the last range. Each stopped broadcast has a row as a mark.
     """
 
     __tablename__ = "frontdesk_expansions"

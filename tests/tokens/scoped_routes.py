@@ -97,6 +97,7 @@ notifications:send  GET    /admin/notifications/all
 notifications:send  GET    /admin/notifications/<row_id:notification_id>
 notifications:send  GET    /admin/notifications/<row_id:notification_id>/deliveries
 notifications:send  POST   /admin/notifications/<row_id:notification_id>/retry
+notifications:send  POST   /admin/notifications/<row_id:notification_id>/stop
 notifications:send  DELETE /admin/notifications/<row_id:notification_id>
 account:read        GET    /own/admin
 [account or member]

@@ -29,7 +29,7 @@ from ...core.db.rows import Rows, ask
 from ...core.queue import LeasedQueue
 from ...core.types import AccountKey, Values
 from ..message import StoredMessage, Subject
-from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
+from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage, released
 
 
 class ClaimedDelivery(NamedTuple):
@@ -150,8 +150,9 @@ class Batches:
     def postpone(
         self, batch: Batch, delivery: ClaimedDelivery, seconds: float, reason: str
     ) -> None:
-        """Retry the delivery later; the attempt is counted."""
-        self._queue.postpone(batch.claim, [delivery.id], seconds, reason=_storable(reason))
+        """Retry the delivery later, unless it was stopped; the attempt is counted."""
+        values = released(_storable(reason))
+        self._queue.postpone(batch.claim, [delivery.id], seconds, **values)
 
     def give_back(
         self,
@@ -162,8 +163,8 @@ class Batches:
     ) -> None:
         """Release deliveries that were not attempted; the attempt is not counted."""
         if deliveries:
-            why = {} if reason is None else {"reason": _storable(reason)}
-            self._queue.give_back(batch.claim, _ids(deliveries), seconds, **why)
+            values = released(_storable(reason))
+            self._queue.give_back(batch.claim, _ids(deliveries), seconds, **values)
 
     def renew(self, batch: Batch) -> None:
         self._queue.renew(batch.claim, _ids(batch.deliveries))

@@ -41,6 +41,7 @@ from .models import (
     PENDING,
     SKIPPED,
     STATES,
+    STOPPED,
     Delivery,
     OutgoingMessage,
     is_about,
@@ -155,6 +156,21 @@ class Outbox:
                 names = [channel] if channel else self.channels.names()
                 after_commit(session, lambda: self.workers.wake(names))
             return count
+
+    def stop(self, subject: Subject) -> int:
+        """Skip the pending deliveries in the caller's transaction and return their number.
+
+        A delivery that a worker has claimed is only marked: its worker ends it with this attempt.
+        """
+        now, about = self.clock.now(), select(OutgoingMessage.id).where(is_about(subject))
+        is_claimed = Delivery.claim.is_not(None) & (Delivery.due_at > now)
+        state = case((is_claimed, PENDING), else_=SKIPPED)
+        unsent = (
+            update(Delivery)
+            .where(Delivery.outgoing_id.in_(about), Delivery.state == PENDING)
+            .values(state=state, reason=STOPPED, finished_at=now)
+        )
+        return int(execute_bulk(self.session, unsent).rowcount)
 
     def _channel_states(self, names: Iterable[str]) -> list[_ChannelState]:
         """Return the channels that have a handler; log the others, which are skipped."""

@@ -1,5 +1,6 @@
 """Outgoing messages: a message once, and one delivery for each receiver and channel."""
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -18,12 +19,15 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, receiver_key
-from ...core.types import AccountKey, JsonObject
+from ...core.types import AccountKey, JsonObject, Values
 from ..message import EMAIL, Subject
 
 # A delivery stays pending while a worker sends it and between attempts.
 PENDING, SENT, FAILED, SKIPPED = "pending", "sent", "failed", "skipped"
 STATES = (PENDING, SENT, FAILED, SKIPPED)
+# The reason of deliveries whose sending was stopped. A pending delivery with this reason is claimed
+# by a worker, which finishes the attempt and does not retry it.
+STOPPED = "Stopped by the sender"
 
 # The condition of a partial index: without it, the database does not use the index.
 IS_ENDED = text("state IN ('sent', 'failed')")
@@ -33,6 +37,8 @@ FEW, MANY = 0, 1
 LANES = (FEW, MANY)
 
 REASON_LENGTH = 200
+# A status of SMTP or HTTP, with the enhanced status of SMTP.
+_STATUS_CODE = re.compile(r"\b[45]\d\d\b( [245]\.\d{1,3}\.\d{1,3}\b)?")
 URL_LENGTH = 2_000
 KIND_LENGTH = 50
 SUBJECT_KIND_LENGTH = 30
@@ -119,6 +125,22 @@ def is_about(subject: Subject) -> ColumnElement[bool]:
     return and_(
         OutgoingMessage.subject_kind == subject.kind, OutgoingMessage.subject_id == subject.id
     )
+
+
+def reason_code(reason: str) -> str:
+    """Return the status code in a server's response, or the whole reason without one."""
+    found = _STATUS_CODE.search(reason)
+    return found[0] if found else reason
+
+
+def released(reason: str | None) -> Values:
+    """Return the values of a delivery that a worker releases without a result: it is pending, or
+    skipped if its sending was stopped."""
+    is_stopped, why = Delivery.reason == STOPPED, Delivery.reason if reason is None else reason
+    return {
+        "state": case((is_stopped, SKIPPED), else_=PENDING),
+        "reason": case((is_stopped, STOPPED), else_=why),
+    }
 
 
 def is_delayed(channel: Any) -> ColumnElement[bool]:
