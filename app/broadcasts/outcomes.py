@@ -1,27 +1,31 @@
-"""The results of a broadcast: counts by reason, the speed of its delivery, and a file."""
+"""The results of a broadcast: failures by reason, the speed of its delivery, and a file."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Row, Select, func, literal_column, select
 
 from ..core.actions import Target
 from ..core.clock import Clock
 from ..core.context import report_action
 from ..core.db.base import timestamp_literal
-from ..core.db.transaction import extended_timeout, is_in_use, release, transaction
+from ..core.db.transaction import is_in_use, release, transaction
 from ..core.types import JsonObject
 from ..delivery.message import Subject
 from ..delivery.outbox.models import (
     FAILED,
     IS_ENDED,
+    LANES,
+    PENDING,
     SENT,
-    SKIPPED,
+    STOPPED,
     Delivery,
     OutgoingMessage,
     is_about,
+    reason_code,
 )
 from ..notifications.actions import RESULT_DOWNLOADED
 from ..notifications.models import SUBJECT
@@ -36,37 +40,38 @@ MAX_RECENT = 5_000
 BATCH_ROWS = 1_000
 
 
-class OutcomeCount(NamedTuple):
-    channel: str
-    state: str
-    reason: str | None
-    number: int
-
-
 @dataclass(eq=False)
 class Outcomes:
     sent: SentNotifications
     clock: Clock
 
-    def by_reason(self, item: SentItem) -> Sequence[OutcomeCount]:
-        """Return the ended deliveries by channel, state and reason.
+    def failures(self, notification_id: int) -> Mapping[str, int]:
+        """Return the reasons of failed deliveries, shortened to their codes, with their numbers
+        among at most MAX_RECENT deliveries, the most frequent first."""
+        is_own = Delivery.outgoing_id.in_(_messages(notification_id))
+        failed = select(Delivery.reason).where(is_own, Delivery.state == FAILED).limit(MAX_RECENT)
+        reasons = self.sent.session.scalars(failed)
+        return dict(Counter(reason_code(each or "") for each in reasons).most_common())
 
-        Sent deliveries, which can be a million, have the counts of the notification, which are
-        older than those of failed and skipped deliveries if they are stored.
+    def retries(self, item: SentItem) -> Mapping[str, Row[Any]]:
+        """Return the number of deliveries of each channel that wait for another attempt, the time
+        of the next one, and why the last attempt of one of them has failed.
+
+        At most MAX_RECENT deliveries are counted: the queue's index has them together.
         """
-        session, number = self.sent.session, func.count()
-        columns = (Delivery.channel, Delivery.state, Delivery.reason)
-        query = select(*columns, number).where(
-            Delivery.outgoing_id.in_(_messages(item["id"])), Delivery.state.in_((FAILED, SKIPPED))
+        columns = select(Delivery.channel, Delivery.due_at, Delivery.reason).where(
+            Delivery.state == literal_column(f"'{PENDING}'"),
+            Delivery.channel.in_(item["deliveries"]),
+            Delivery.lane.in_(LANES),
+            Delivery.due_at > self.clock.now(),
+            Delivery.reason != STOPPED,
+            Delivery.outgoing_id.in_(_messages(item["id"])),
         )
-        with transaction(session), extended_timeout(session):
-            found = [OutcomeCount(*row) for row in session.execute(query.group_by(*columns))]
-        found += [
-            OutcomeCount(channel, SENT, None, counts[SENT])
-            for channel, counts in item["deliveries"].items()
-            if counts[SENT]
-        ]
-        return sorted(found, key=lambda row: (row.channel, row.state, -row.number))
+        waiting = columns.limit(MAX_RECENT).subquery().c
+        number, at = func.count().label("number"), func.min(waiting.due_at).label("at")
+        values = waiting.channel, number, at, func.min(waiting.reason).label("reason")
+        counts = select(*values).group_by(waiting.channel)
+        return {row.channel: row for row in self.sent.session.execute(counts)}
 
     def rates(self, notification_id: int, sent_at: datetime) -> Mapping[str, float]:
         """Return the deliveries per minute of each channel, where the speed is known."""

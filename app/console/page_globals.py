@@ -9,6 +9,7 @@ from markupsafe import Markup
 from ..auth.caller import known_caller
 from ..core.context import find_context
 from ..core.translations import DAY, MONTHS
+from ..delivery.outbox.models import STOPPED, reason_code
 from ..notifications.kinds import ACCOUNT, ANNOUNCEMENTS, NotificationKinds
 from .assets import version
 from .banners import note_secret_field, shown_banners
@@ -78,6 +79,7 @@ _SKIP_REASONS = {
     "The account was deleted": mark("account deleted"),
     "Opted out": mark("turned off"),
     "Read before": mark("read before"),
+    STOPPED: mark("sending stopped"),
 }
 
 
@@ -155,6 +157,7 @@ GLOBALS = {
     "percent": percent,
     "picture_path": picture_path,
     "shown_banners": shown_banners,
+    "reason_code": reason_code,
     "skip_reason": skip_reason,
     "skipped": skipped,
     "status_name": status_name,

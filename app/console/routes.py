@@ -142,8 +142,8 @@ ROUTES: tuple[Route, ...] = (
         (PAGE, "", "broadcast_page"),
         (PAGE, "/progress", "broadcast_progress"),
         (FORM, "/retry", "retry_broadcast"),
+        (FORM, "/stop", "stop_broadcast"),
         (FORM, "/delete", "delete_broadcast"),
-        (PAGE, "/result", "broadcast_result_page"),
         (PAGE, "/result.csv", "broadcast_result_csv"),
     ),
     # An account, for admins.

@@ -1,10 +1,10 @@
-"""The speed of a broadcast's delivery, and its result by channel as a page and as a file."""
+"""The delivery of a broadcast: speed, failures, retries, stop, and the result as a file."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from io import StringIO
 from typing import Any
 
@@ -13,7 +13,7 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from app.accounts.service import Accounts
-from app.broadcasts import counts, outcomes
+from app.broadcasts import outcomes
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk, service
 from app.delivery.outbox.models import Delivery
@@ -82,7 +82,7 @@ def finish(app: Flask, number: int, **values: Any) -> None:
     with app.app_context():
         session = current_frontdesk.session
         pending = select(Delivery.id).where(Delivery.state == "pending").limit(number)
-        ids = session.scalars(pending).all()
+        ids = session.scalars(pending.order_by(Delivery.attempts, Delivery.id)).all()
         values = {"finished_at": current_frontdesk.clock.now(), **values}
         session.execute(update(Delivery).where(Delivery.id.in_(ids)).values(**values))
         session.commit()
@@ -131,48 +131,131 @@ def test_speed_of_many_results_is_that_of_their_time(
     assert "per minute" not in admin.get(other)
 
 
-def test_result_counts_recipients_by_channel_and_reason(
+def test_failures_are_grouped_by_reason_and_opened_on_demand(
     app: Flask, admin: PageReader, boss: Person, people: list[Person]
 ) -> None:
     path = send(boss)
     finish(app, 5, state="sent")
-    finish(app, 4, state="failed", reason="21211 invalid number")
+    for number in range(4):
+        reason = f"receiver: 550 5.1.1 <ada{number}@x.test> unknown"
+        finish(app, 1, state="failed", reason=reason, attempts=number + 1)
     finish(app, 2, state="failed", reason="30003 <unreachable>")
-    page = admin.get(f"{path}/result")
-    text = visible_text(page).replace("\u2013", "-")
-    for row in (
-        "Inbox Stored - 14",
-        "SMS Sent - 5",
-        "SMS Failed 21211 invalid number 4 SMS Failed 30003 <unreachable> 2",
-        "SMS Skipped no phone number 2",
-        "One message is still queued.",
-    ):
-        assert row in text, text
-    assert f'href="{path}/result.csv"' in page
-    admin.get("/admin/broadcasts/999/result", 404)
+    page = admin.get(path)
+    text = visible_text(page)
+    assert "4 failed Mailbox does not exist 550 5.1.1" in text
+    assert "2 failed 30003 <unreachable>" in text
+    # The recipients are shown on demand.
+    assert "<table" not in page.partition('id="failed"')[2]
+    assert f'href="{path}?reason=550+5.1.1#failed" aria-expanded="false"' in page
+    opened = admin.get(f"{path}?reason=550+5.1.1").partition('id="failed"')[2]
+    assert opened.count('<th scope="row">') == 4
+    assert f'href="{path}#failed" aria-expanded="true"' in opened
+    shown = "Mailbox does not exist receiver: 550 5.1.1 <ada3@x.test> unknown 4"
+    assert shown in visible_text(opened)
+    other = admin.get(f"{path}?reason=30003+%3Cunreachable%3E").partition('id="failed"')[2]
+    assert other.count('<th scope="row">') == 2
+    assert "550 5.1.1 <ada" not in visible_text(other)
+    # The update of the open page keeps the choice.
+    assert "reason=550+5.1.1" in admin.get(f"{path}?reason=550+5.1.1")
+    admin.get(f"{path}/progress?failed=0&reason=550+5.1.1")
 
 
 @pytest.mark.usefixtures("people")
-def test_result_of_a_large_broadcast_states_how_old_its_stored_counts_can_be(
-    app: Flask, admin: PageReader, boss: Person, monkeypatch: pytest.MonkeyPatch
+def test_only_reason_is_open(app: Flask, admin: PageReader, boss: Person) -> None:
+    path = send(boss)
+    finish(app, 3, state="failed", reason="552 5.2.2 over quota", attempts=1)
+    failed = admin.get(path).partition('id="failed"')[2].partition("</main>")[0]
+    assert "Mailbox is full 552 5.2.2 over quota" in visible_text(failed)
+    assert failed.count('<th scope="row">') == 3
+    assert "aria-expanded" not in failed
+
+
+@pytest.mark.usefixtures("people")
+def test_status_without_an_enhanced_one_is_a_group_of_its_own(
+    app: Flask, admin: PageReader, boss: Person
+) -> None:
+    path = send(boss)
+    finish(app, 3, state="failed", reason="receiver: 550 5.1.1 unknown")
+    finish(app, 2, state="failed", reason="receiver: 550 no such mailbox")
+    finish(app, 1, state="failed", reason=None)
+    page = admin.get(path)
+    assert "1 failed No reason given" in visible_text(page).replace("One failed", "1 failed")
+    assert admin.get(f"{path}?reason=550").count("550 no such mailbox</bdi>") == 2
+    assert "550 5.1.1 unknown" not in admin.get(f"{path}?reason=550")
+
+
+@pytest.mark.usefixtures("people")
+def test_messages_that_wait_for_another_attempt_are_retrying(
+    app: Flask, admin: PageReader, boss: Person, clock: SteppingClock
+) -> None:
+    path = send(boss)
+    clock.step(seconds=30)
+    finish(app, 2, state="sent")
+    with app.app_context():
+        now = current_frontdesk.clock.now()
+    due_at = now + timedelta(hours=1)
+    reason = "receiver: 451 4.7.1 <busy> try later"
+    finish(app, 7, reason=reason, attempts=3, due_at=due_at, finished_at=None)
+    page = admin.get(path)
+    text = visible_text(page)
+    shown = f"{due_at:%H:%M} UTC"
+    assert "7 retrying, next attempt" in text
+    assert shown in text
+    assert "The server accepts the message later receiver: 451 4.7.1 <busy> try later" in text
+    assert "3 queued" in text
+    assert "about" not in text.partition("per minute, ")[2].partition("left")[0]
+    # No estimate is left when all wait for the other server.
+    finish(app, 3, state="sent")
+    text = visible_text(admin.get(path))
+    assert "7 retrying" in text
+    assert "per minute" not in text
+    assert "queued" not in text
+    bar = admin.get(path).partition('<svg class="parts"')[2].partition("</svg>")[0]
+    assert '<rect class="good" width="5"' in bar
+    assert '<rect class="warn" x="5" width="7"' in bar
+    # The overview says that they are retried, not that no worker runs.
+    clock.step(seconds=600)
+    overview = visible_text(admin.get("/admin"))
+    assert "7 messages are retrying, next attempt" in overview
+    assert "Check that a worker is running" not in overview
+    queued = visible_text(admin.get("/admin/deliveries?state=pending"))
+    assert "The server accepts the message later receiver: 451 4.7.1" in queued
+    # Without a worker, they are late too.
+    clock.step(seconds=4000)
+    assert "Check that a worker is running" in visible_text(admin.get("/admin"))
+
+
+@pytest.mark.usefixtures("people")
+def test_channels_have_a_fixed_order(app: Flask, admin: PageReader, boss: Person) -> None:
+    data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp", "sms", "email"]}
+    sent = boss.api().post("/admin/notifications", 201, json={"data": data}).json
+    path = f"/admin/broadcasts/{sent['id']}"
+    finish(app, 20, state="failed", reason="400 no")
+    main = visible_text(admin.get(path)).partition("Delivery")[2]
+    assert main.index("Email") < main.index("SMS")
+
+
+def test_sender_stops_a_broadcast(
+    app: Flask, admin: PageReader, boss: Person, people: list[Person]
 ) -> None:
     path = send(boss)
     finish(app, 5, state="sent")
-    # The counts of a small broadcast are always new.
-    assert "minutes old" not in admin.get(f"{path}/result")
-    monkeypatch.setattr(counts, "LARGE", 10)
-    monkeypatch.setattr(counts, "VALID_SECONDS", 10)
-    admin.get(f"{path}/result")
-    finish(app, 3, state="sent")
-    finish(app, 2, state="failed", reason="21211 invalid number")
-    text = visible_text(admin.get(f"{path}/result")).replace("\u2013", "-")
-    for shown in (
-        "The numbers of sent and queued messages can be 3 minutes old.",
-        "7 messages are still queued.",
-        "SMS Sent - 5",
-        "SMS Failed 21211 invalid number 2",
-    ):
-        assert shown in text, text
+    page = admin.get(path)
+    assert "Stop sending this broadcast?" in page
+    assert 'Already sent: <span id="sent-already">5</span>.' in page
+    finish(app, 1, state="sent")
+    update = admin.get(f"{path}/progress")
+    assert '<span id="sent-already" hx-swap-oob="true">6</span>' in update
+    admin.ask("POST", f"{path}/stop", 303)
+    stopped = admin.get(path)
+    text = visible_text(stopped)
+    assert "Sending is stopped." in text
+    # One of the recipients has no phone number, and the admin has none.
+    assert "Stopped: 6 of 14 were sent" in text
+    assert "8 skipped (sending stopped, no phone number)" in text
+    assert "Stop sending this broadcast?" not in stopped
+    assert 'id="stop" hx-swap-oob="true" hidden' in admin.get(f"{path}/progress")
+    assert "queued" not in text
 
 
 def test_file_has_a_row_for_each_recipient_and_channel(
@@ -208,5 +291,5 @@ def test_only_admins_read_results(
 ) -> None:
     path = send(boss)
     ada = PageReader(app, people[0])
-    ada.get(f"{path}/result", 403)
+    ada.get(path, 403)
     ada.ask("GET", f"{path}/result.csv", 403)

@@ -1,24 +1,23 @@
 """The broadcasts of all admins and their delivery; only the sender can retry or delete one."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NotRequired
 
 from flask import Response
 from markupsafe import Markup
 
 from ...auth.caller import caller
 from ...broadcasts import routes as broadcasts_api
-from ...broadcasts.counts import max_minutes
 from ...broadcasts.outcomes import Outcomes
 from ...broadcasts.saved import SavedDrafts
 from ...broadcasts.sent import SentItem, SentNotifications
 from ...core.context import service
 from ...core.types import JsonObject
-from ...core.web.fields import StrictInteger
+from ...core.web.fields import StrictInteger, Text
 from ...core.web.paging import Slice, slice_of
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
-from ...delivery.outbox.models import FAILED
+from ...delivery.outbox.models import FAILED, REASON_LENGTH
 from ..api_calls import ApiCall, console_form
 from ..csv_files import csv_lines, download, release_connection
 from ..links import redirect_to
@@ -33,8 +32,16 @@ FAILED_PER_PAGE = 50
 CSV_COLUMNS = ("channel", "receiver_id", "email", "state", "reason", "attempts", "finished_at")
 
 
-class ProgressQuery(ListPosition):
+class FailuresQuery(ListPosition):
     class Input(ListPosition.Input):
+        reason: NotRequired[str]
+
+    # The failures that the page lists, as `reason_code` shortens their reasons.
+    reason = Text(min=1, max=REASON_LENGTH)
+
+
+class ProgressQuery(FailuresQuery):
+    class Input(FailuresQuery.Input):
         failed: int
 
     # The number of failed messages that the page shows.
@@ -69,8 +76,8 @@ def _sent(query: ListPosition.Input) -> Slice:
 
 
 @admins_only
-@takes(query=ListPosition)
-def broadcast_page(query: ListPosition.Input, notification_id: int) -> Response:
+@takes(query=FailuresQuery)
+def broadcast_page(query: FailuresQuery.Input, notification_id: int) -> Response:
     item = service(SentNotifications).get(notification_id)
     audience = service(SentNotifications).audience(notification_id)
     return render_page(
@@ -78,7 +85,6 @@ def broadcast_page(query: ListPosition.Input, notification_id: int) -> Response:
         at="broadcasts_page",
         sender=_names_of_senders([item]).get(str(item["sender_id"]), ""),
         audience=[] if audience is None else describe(audience),
-        trigger=_trigger(item),
         **_delivery_context(item, query),
     )
 
@@ -93,7 +99,6 @@ def broadcast_progress(query: ProgressQuery.Input, notification_id: int) -> Resp
     item = service(SentNotifications).get(notification_id)
     return render_fragment(
         "admin/broadcasts/progress.html",
-        trigger=_trigger(item),
         updates_failed=_count(item, "failed") != query["failed"],
         **_delivery_context(item, query),
     )
@@ -105,6 +110,12 @@ def retry_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     return redirect_to(
         ".broadcast_page", _("Failed messages are retried."), notification_id=notification_id
     )
+
+
+@console_form(broadcasts_api.stop_notification, page=broadcast_page)
+def stop_broadcast(call_api: ApiCall, notification_id: int) -> Response:
+    call_api()
+    return redirect_to(".broadcast_page", _("Sending is stopped."), notification_id=notification_id)
 
 
 @console_form(broadcasts_api.delete_sent_notification, page=broadcast_page)
@@ -119,19 +130,6 @@ def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
 
 
 @admins_only
-def broadcast_result_page(notification_id: int) -> Response:
-    item = service(SentNotifications).get(notification_id)
-    counts = service(Outcomes).by_reason(item)
-    return render_page(
-        "admin/broadcasts/result.html",
-        at="broadcasts_page",
-        item=item,
-        counts=counts,
-        minutes=max_minutes(item["receivers"]),
-    )
-
-
-@admins_only
 def broadcast_result_csv(notification_id: int) -> Response:
     release_connection()
     rows = service(Outcomes).export(notification_id, _write_csv)
@@ -142,36 +140,32 @@ def _write_csv(rows: Sequence[JsonObject]) -> bytes:
     return csv_lines([row[name] for name in CSV_COLUMNS] for row in rows)
 
 
-def _trigger(item: SentItem) -> str:
-    """Return when the page updates the progress, in the language of htmx."""
-    return "every 3s" if _count(item, "pending") else ""
-
-
 def _count(item: SentItem, state: str) -> int:
     return sum(counts[state] for counts in item["deliveries"].values())
 
 
-def _delivery_context(item: SentItem, query: ListPosition.Input) -> JsonObject:
-    sent, deliveries = service(SentNotifications), item["deliveries"]
+def _delivery_context(item: SentItem, query: FailuresQuery.Input) -> JsonObject:
+    sent, deliveries, outcomes = service(SentNotifications), item["deliveries"], service(Outcomes)
+    failures = outcomes.failures(item["id"]) if _count(item, "failed") else {}
+    only = next(iter(failures)) if len(failures) == 1 else None
+    position: Any = {name: query[name] for name in ("before", "after")}
+    position["reason"] = query.get("reason", only)
     failed = Slice([])
-    if _count(item, "failed"):
-        failed = sent.deliveries(
-            None,
-            item["id"],
-            state=FAILED,
-            limit=FAILED_PER_PAGE,
-            before=query["before"],
-            after=query["after"],
-        )
+    if failures and position["reason"]:
+        failed = sent.deliveries(None, item["id"], state=FAILED, limit=FAILED_PER_PAGE, **position)
     skipped = [name for name, counts in deliveries.items() if counts["skipped"]]
+    retries = outcomes.retries(item) if _count(item, "pending") else {}
     return {
         "item": item,
         "is_own": item["sender_id"] == caller().account.id,
         "failed": failed,
+        "failures": failures,
         "failed_count": _count(item, "failed"),
-        "position": {"before": query["before"], "after": query["after"]},
-        "paces": _paces(item),
+        "position": position,
+        "retries": retries,
+        "paces": _paces(item, retries),
         "is_pending": _count(item, "pending") > 0,
+        "is_stopped": bool(skipped) and sent.expansions.is_stopped(item["id"]),
         "skip_reasons": sent.skip_reasons(item["id"], skipped),
     }
 
@@ -186,19 +180,19 @@ def _names_of_senders(items: Iterable[SentItem]) -> dict[Any, str]:
     }
 
 
-class Pace(NamedTuple):
-    per_minute: Markup
-    time_left: Markup
+def _paces(item: SentItem, retries: Mapping[str, Any]) -> Mapping[str, tuple[Markup, Markup]]:
+    """Return the speed and the time left of each channel with queued messages, where known.
 
-
-def _paces(item: SentItem) -> Mapping[str, Pace]:
-    """Return the speed and the time left of each channel with queued messages, where known."""
+    Messages that wait for another attempt have no speed.
+    """
     pending = {
-        name: counts["pending"] for name, counts in item["deliveries"].items() if counts["pending"]
+        name: number
+        for name, counts in item["deliveries"].items()
+        if (number := counts["pending"] - (retries[name].number if name in retries else 0)) > 0
     }
     rates = service(Outcomes).rates(item["id"], item["created_at"]) if pending else {}
     return {
-        name: Pace(_per_minute(rates[name]), _time_left(number / rates[name]))
+        name: (_per_minute(rates[name]), _time_left(number / rates[name]))
         for name, number in pending.items()
         if name in rates
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, asc, desc, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, asc, case, desc, func, select, tuple_
 
 from ...core.db.transaction import AnySession
 from ...core.time_series import Series
@@ -18,10 +18,13 @@ MAX_REASONS = 5
 @dataclass(frozen=True)
 class Backlog:
     by_channel: Mapping[str, int]
-    # When the oldest counted delivery became due.
+    # When the oldest counted delivery became due, or its next attempt.
     oldest: datetime | None
     # More deliveries exist than were counted.
     is_more: bool
+    # The counted deliveries that wait for another attempt, and the time of the first one.
+    retrying: int = 0
+    next_attempt: datetime | None = None
 
     @property
     def total(self) -> int:
@@ -35,23 +38,27 @@ def ended_series(state: str) -> Series:
 
 def count_backlog(session: AnySession, most: int = MAX_ROWS) -> Backlog:
     unfinished = (
-        select(Delivery.channel, Delivery.outgoing_id)
+        select(Delivery.channel, Delivery.outgoing_id, Delivery.due_at, Delivery.reason)
         .where(Delivery.state == PENDING)
         .limit(most + 1)
         .subquery()
     )
-    due_from = first_due_at(unfinished.c.channel)
+    next_attempt = case((unfinished.c.reason.is_not(None), unfinished.c.due_at))
+    due_from = func.coalesce(next_attempt, first_due_at(unfinished.c.channel))
+    retrying = func.count(unfinished.c.reason), func.min(next_attempt)
     rows = session.execute(
-        select(unfinished.c.channel, func.count(), func.min(due_from))
+        select(unfinished.c.channel, func.count(), func.min(due_from), *retrying)
         .join(OutgoingMessage, OutgoingMessage.id == unfinished.c.outgoing_id)
         .group_by(unfinished.c.channel)
         .order_by(unfinished.c.channel)
     ).all()
-    by_channel = {channel: count for channel, count, _ in rows}
+    by_channel = {channel: count for channel, count, *_ in rows}
     return Backlog(
         by_channel,
-        min((oldest for *_, oldest in rows), default=None),
+        min((row[2] for row in rows), default=None),
         sum(by_channel.values()) > most,
+        sum(row[3] for row in rows),
+        min((row[4] for row in rows if row[4]), default=None),
     )
 
 
@@ -72,7 +79,8 @@ def list_counted(
     The filters by channel and reason find deliveries among the first MAX_ROWS of them.
     """
     names = ("id", "outgoing_id", "receiver_id", "channel", "state", "reason", "finished_at")
-    columns = select(*(getattr(Delivery, name) for name in names)).where(Delivery.state == state)
+    shown = (*names, "attempts", "due_at")
+    columns = select(*(getattr(Delivery, name) for name in shown)).where(Delivery.state == state)
     is_pending = state == PENDING
     if not is_pending:
         columns = _ended_since(columns, since)
