@@ -70,7 +70,7 @@ NOT_EXECUTED = {
     "existing-app": (1, EXCERPT),
     "exports": (1, "the file is ready some seconds later; tests/exports downloads it"),
     "gunicorn": (3, OPERATES),
-    "idp": (6, EXCERPT),
+    "idp": (9, EXCERPT),
     "import-users": (3, OF_COMMANDS),
     "installation": (4, "installs packages: tests/project/test_wheel.py and test_run.py do"),
     "invitations": (1, SECOND_PART),
