@@ -363,6 +363,25 @@ def test_unlinking_all_identities_takes_all_grants(world: World) -> None:
     assert taken.data["after"] == {"role": "user"}
 
 
+def test_owner_who_unlinks_an_identity_loses_its_grants(world: World) -> None:
+    ada = world.person()
+    world.sign_in(ada, ["admins", "devs"])
+    api = Api(world.app, "/api/v1", ada.token())
+    [identity] = api.get("/account/identities").json
+    api.delete(f"/account/identities/{identity['id']}")
+    assert (world.role(ada), world.membership(ada)) == ("user", None)
+    [*_, changed] = records(world.app, type="account.updated", account_id=ada.id)
+    assert (changed.actor_kind, changed.actor_id) == ("account", ada.id)
+
+
+def test_last_root_keeps_the_role_of_a_removed_identity(world: World) -> None:
+    ada = world.person()
+    world.sign_in(ada, ["bosses"])
+    world.unlink(ada, "google")
+    assert (world.role(ada), world.origins(ada)) == ("root", [])
+    assert [each.account_id for each in records(world.app, type="identity.grant_kept")] == [ada.id]
+
+
 def test_reclaimed_account_loses_its_grants(world: World) -> None:
     ada = world.person()
     world.sign_in(ada, ["admins", "devs"])

@@ -65,6 +65,13 @@ ROOT = {**GROUPS, "roles": {"a": "root"}}
         ),
         ({"a": {**GITHUB, "groups_claim": "groups"}}, "'a' has the unknown member groups_claim"),
         ({"a": {**GITHUB, "roles": {"a": "admin"}}}, "'a' has the unknown member roles"),
+        *(
+            (
+                {"a": {**MICROSOFT, "tenant": tenant, "groups_claim": "roles"}},
+                "'a' has groups_claim, and needs the IDs of tenants for tenant",
+            )
+            for tenant in ("organizations", "common")
+        ),
         ({"a": {**ACME, "groups_claim": ["groups"]}}, "'a' needs a text for groups_claim"),
         ({"a": {**ACME, "groups_claim": ""}}, "'a' needs a text for groups_claim"),
         ({"a": {**ACME, "roles": {"a": "admin"}}}, "'a' has roles, and needs groups_claim"),

@@ -94,6 +94,11 @@ def _groups(members: JsonObject) -> JsonObject:
     for member in _BY_GROUP:
         if member in members and _GROUPS_CLAIM not in members:
             raise ValueError(f"has {member}, and needs groups_claim")
+    if _GROUPS_CLAIM in members and members.get("tenant") in _EVERY_TENANT:
+        raise ValueError(
+            "has groups_claim, and needs the IDs of tenants for tenant: the administrators of every"
+            " tenant could give roles"
+        )
     roles, workspaces = (members.get(member, {}) for member in _MAPPINGS)
     if not _is_mapping(roles, str):
         raise ValueError("needs a mapping of groups to roles for roles")

@@ -26,7 +26,12 @@ POST_LOGOUT_URI = "http://localhost:3000/signed-out"
 class Provider:
     """A running provider and its options."""
 
-    defaults: dict[str, Any] = {"claimsInIdToken": False, "requirePkce": True, "logoutUri": None, "groups": {}}
+    defaults: dict[str, Any] = {
+        "claimsInIdToken": False,
+        "requirePkce": True,
+        "logoutUri": None,
+        "groups": {},
+    }
 
     def __init__(self, issuer: str) -> None:
         self.issuer = issuer
