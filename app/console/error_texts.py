@@ -44,6 +44,11 @@ _TEXTS = {
     ),
     "email_taken": mark("An account with this email address already exists."),
     "forbidden": _NO_PERMISSION,
+    "identity_not_found": mark("This identity was already removed."),
+    "identity_taken": mark(
+        "Another account is linked to this user of the identity provider. Sign in there as another"
+        " user, or remove the link from the other account."
+    ),
     "in_the_future": mark("Enter a date in the past."),
     "in_the_past": mark("Choose a date in the future."),
     "incorrect_code": mark("Incorrect or used code."),

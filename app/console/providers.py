@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from posixpath import commonpath
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -49,6 +50,20 @@ def provider_title(name: str) -> str:
     """Return the name of the provider for users, or an empty string without the provider."""
     found = _providers().get(name)
     return found.title if found else ""
+
+
+def title_of_page(url: str) -> str:
+    """Return the name of the provider with this page, or the name of its host."""
+    host = urlsplit(url).netloc
+    found = [each for each in _providers().values() if urlsplit(each.metadata_url).netloc == host]
+    # Several providers may have one host, each with a path.
+    nearest = max(found, key=lambda each: len(commonpath([url, each.metadata_url])), default=None)
+    return nearest.title if nearest else host
+
+
+def returned_values(values: Mapping[str, str]) -> dict[str, str]:
+    """Return what the provider adds to the redirect URI; not all send `iss` (RFC 9207)."""
+    return {name: values.get(name, "") for name in ("code", "state", "iss") if name in values}
 
 
 def provider_path(endpoint: str, name: str, **values: str | None) -> str:

@@ -143,6 +143,8 @@ NO_PAGES: dict[str, str] = {
     "provider_callback": "needs a provider",
     "named_provider_sign_in": "redirects to the provider",
     "named_provider_callback": "needs a provider",
+    "provider_code_page": "needs a provider",
+    "identities_page": "needs a provider",
     "link_page": "needs a provider",
     "broadcast_result_csv": "a file",
     "broadcast_progress": "a part of a broadcast",

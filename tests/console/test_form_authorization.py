@@ -51,7 +51,15 @@ OWN_FORMS: dict[str, str] = {
 }
 
 # Forms of features that are disabled in these tests.
-DISABLED = {"finish_provider_sign_in", "finish_named_provider_sign_in", "confirm_link"}
+DISABLED = {
+    "begin_link",
+    "confirm_link",
+    "finish_link",
+    "finish_named_provider_sign_in",
+    "finish_provider_sign_in",
+    "remove_identity",
+    "verify_provider_email",
+}
 
 FORMS = [route for route in form_routes() if route.name not in OWN_FORMS]
 

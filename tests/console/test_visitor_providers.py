@@ -9,14 +9,15 @@ import pytest
 from flask import Flask
 
 from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
 from app.testing.people import Person
 
 from ..auth.factors import enrolled
 from ..conftest import MakePerson, only_on
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from ..rigs.oidc.fake_fixtures import MakeProvidersApp, client_of, client_of_apple
-from ..rigs.oidc.fakes import Apple, Fake, GitHub, Google
-from .page_client import PageClient, ParsedPage
+from ..rigs.oidc.fakes import Apple, Fake, GitHub, Google, Microsoft
+from .page_client import PageClient, ParsedPage, code_of
 
 pytestmark = only_on("sqlite")
 ACME = {"metadata_url": "https://idp.example.com/.well-known/openid-configuration"}
@@ -232,3 +233,34 @@ def test_link_page_does_not_exist_without_providers(app: Flask, person: MakePers
     client.sign_in(ada.email, ada.password)
     client.open(LINK)
     assert client.status == 404
+
+
+def test_new_user_of_microsoft_enters_the_emailed_code(
+    make: MakeProvidersApp, microsoft: Microsoft, person: MakePerson, mails: MailOutbox
+) -> None:
+    app = make(microsoft=client_of("microsoft", tenant="common"))
+    ada, client = person("ada", into=app), PageClient(app)
+    code = "/sign-in/provider/microsoft/code"
+    client.open(code)
+    assert client.path == "/sign-in"
+    come_back(client, "microsoft", microsoft, "?next=/account", sub="m-1", email=ada.email)
+    seen = client.submit(callback("microsoft"))
+    assert "Microsoft has not verified your email address" in seen.text
+    seen = client.submit(code, code="00000000")
+    assert (client.status, "invalid, was used, or has expired" in seen.text) == (400, True)
+    client.submit(code, code=code_of(mails, ada.email))
+    assert (client.path, client.is_signed_in()) == ("/account", True)
+
+
+def test_emailed_code_leaves_the_confirmation_to_the_owner(
+    make: MakeProvidersApp, microsoft: Microsoft, person: MakePerson, mails: MailOutbox
+) -> None:
+    app = make(microsoft=client_of("microsoft", tenant="common"), AUTH__IDP_LINKING="confirm")
+    ada, client = person("ada", into=app), PageClient(app)
+    come_back(client, "microsoft", microsoft, sub="m-1", email=ada.email)
+    client.submit(callback("microsoft"))
+    seen = client.submit("/sign-in/provider/microsoft/code", code=code_of(mails, ada.email))
+    assert "then link the account with Microsoft." in seen.text
+    client.submit("/sign-in", email=ada.email, password=ada.password)
+    client.submit(LINK)
+    assert "You can now sign in with Microsoft." in client.page.text

@@ -222,6 +222,7 @@ def related_data(account: AccountLike) -> JsonObject:
         "locked_minutes": _locked_minutes(account.email),
         "notes": service(AccountNotes).list(account_id),
         "identities": [],
+        "origins": {},
         "factors": [],
         "export": None,
         "deletes_at": None,
@@ -231,6 +232,7 @@ def related_data(account: AccountLike) -> JsonObject:
         found["memberships"] = view.memberships(account_id, offset=0, limit=LIST_LIMIT)
     if features.provider:
         found["identities"] = service(Identities).list(account_id)
+        found["origins"] = _origins(account_id)
     if features.second_factors:
         found["factors"] = _factors(account_id)
     if features.exports:
@@ -250,6 +252,15 @@ def _profile(account_id: AccountKey) -> Profile | None:
 def _newest(view: View, account_id: AccountKey) -> Sequence[JsonObject]:
     found: Slice = get_from_api(view, query={"limit": EVENTS_SHOWN}, account_id=account_id)
     return found.rows
+
+
+def _origins(account_id: AccountKey) -> dict[tuple[int | None, str], str]:
+    """Return the titles of the providers that have given a role or memberships."""
+    # Imported only if a provider is configured.
+    from ...auth.idp.grants import ProviderGrants
+
+    origins = service(ProviderGrants).origins(account_id)
+    return {(each.workspace_id, each.granted): each.provider for each in origins}
 
 
 def _factors(account_id: AccountKey) -> Sequence[Any]:

@@ -18,6 +18,7 @@ from ...core.context import find_context, service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ..pages import render_page
+from ..providers import provider_title
 from ..resources import ConsoleResources
 from ..tokens import personal_tokens
 from .security_checkup import FEW_CODES, Device, SecurityState, Step, next_step
@@ -45,7 +46,8 @@ class SecurityOverview(NamedTuple):
     # None without a second factor.
     codes_left: int | None
     sessions: Sequence[OwnSession]
-    identities: Sequence[Any]
+    # The providers of the linked identities.
+    identities: Sequence[str]
     # Of valid personal tokens.
     tokens: int
 
@@ -93,10 +95,15 @@ def security_overview(caller: Caller) -> SecurityOverview:
         passkeys=[each.name for each in passkeys],
         codes_left=state.codes_left,
         sessions=sessions,
-        identities=service(Identities).list(account.id) if features.provider else (),
+        identities=_providers(account.id) if features.provider else (),
         tokens=len(personal_tokens(account.id)),
         next_step=next_step(state, features, find_context().clock.now()),
     )
+
+
+def _providers(account_id: AccountKey) -> list[str]:
+    found = service(Identities).list(account_id)
+    return [provider_title(each.provider) or each.provider for each in found]
 
 
 def codes_left(account_id: AccountKey, authenticators: Sequence[Any]) -> int | None:

@@ -7,15 +7,17 @@ from typing import Any
 
 from flask import Response, request, session
 
-from ...auth.errors import LinkConfirmationRequired
+from ...auth.errors import EmailCodeRequired, LinkConfirmationRequired
 from ...auth.idp import routes as idp_api
 from ...auth.idp.decorators import idp_required, provider_required
+from ...auth.idp.pending import PendingSignIns
+from ...core.context import current_frontdesk
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, console_form, get_from_api, report
-from ..links import link_to, local_path, next_path, redirect
+from ..links import link_to, local_path, next_path, redirect, redirect_to
 from ..pages import render_page
 from ..pending_links import PendingLink
-from ..providers import DEFAULT, provider_path, provider_title, redirect_uri
+from ..providers import DEFAULT, provider_path, provider_title, redirect_uri, returned_values
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 
 _NEXT = "frontdesk_console_next"
@@ -54,12 +56,29 @@ def named_provider_callback(provider: str) -> Response:
 
 @console_form(idp_api.idp_callback, page=provider_callback)
 def finish_provider_sign_in(call_api: ApiCall) -> Response:
-    return _finish(call_api, DEFAULT, ("code", "state"))
+    return _finish(call_api, DEFAULT, without=("iss",))
 
 
 @console_form(idp_api.provider_callback, page=named_provider_callback)
 def finish_named_provider_sign_in(call_api: ApiCall, provider: str) -> Response:
-    return _finish(call_api, provider, ("code", "state", "iss"))
+    return _finish(call_api, provider)
+
+
+@anyone
+@provider_required
+@hidden
+def provider_code_page(provider: str) -> Response:
+    """Show the rejected form again; without a form, redirect to the start."""
+    if "login_id" not in request.form:
+        return redirect_to(".sign_in_page")
+    return _code_page(provider, request.form["login_id"])
+
+
+@console_form(idp_api.provider_verify, page=provider_code_page)
+def verify_provider_email(call_api: ApiCall, provider: str) -> Response:
+    """Verify the address of a new user, which the provider has not verified."""
+    prepare_sign_in()
+    return _sign_in(provider, call_api)
 
 
 def _remember_next(response: Response) -> Response:
@@ -74,30 +93,50 @@ def _callback_page(name: str, action: str, **path: str) -> Response:
     values, title = request.values, provider_title(name)
     wanted = local_path(values.get("next", "")) or _stored_next()
     start = provider_path("provider_sign_in", name, next=wanted or None)
-    page: dict[str, Any] = {"provider": title, "start": start, "next": wanted}
+    keystore, clock = current_frontdesk.keystore, current_frontdesk.clock
+    is_link = PendingSignIns(session, keystore, clock).is_link(values.get("state"))
+    if is_link:
+        start, action, path = link_to(".identities_page"), ".finish_link", {"provider": name}
+    page: dict[str, Any] = {"provider": title, "start": start, "next": wanted, "is_link": is_link}
     if "code" not in values:
         return render_page("visitor/provider_refused.html", **page)
-    # The issuer (RFC 9207) only if the provider sends it.
-    carried = {part: values.get(part, "") for part in ("code", "state", "iss") if part in values}
     return render_page(
         "visitor/provider_callback.html",
         action=action,
         path=path,
-        carried={**carried, "next": wanted},
+        carried={**returned_values(values), "next": wanted},
         **page,
     )
 
 
-def _finish(call_api: ApiCall, name: str, parts: tuple[str, ...]) -> Response:
+def _finish(call_api: ApiCall, name: str, without: tuple[str, ...] = ()) -> Response:
     prepare_sign_in()
-    answer = {part: request.form[part] for part in parts if part in request.form}
+    found = {**returned_values(request.form), "redirect_uri": redirect_uri(name)}
+    json = {part: value for part, value in found.items() if part not in without}
+    return _sign_in(name, call_api, json=json)
+
+
+def _sign_in(name: str, call_api: ApiCall, **data: Any) -> Response:
+    """Sign in, or show the next step of the sign-in."""
     try:
-        result = call_api(json={**answer, "redirect_uri": redirect_uri(name)})
+        return redirect_signed_in(call_api(**data))
+    except EmailCodeRequired as problem:
+        report(problem)
+        return _code_page(name, problem.members["login_id"])
     except LinkConfirmationRequired as problem:
         report(problem)
         PendingLink.store(name, problem.members["link_token"], next_path(""))
         return redirect(link_to(".sign_in_page", next=link_to(".link_page")))
-    return redirect_signed_in(result)
+
+
+def _code_page(name: str, login_id: str) -> Response:
+    return render_page(
+        "visitor/provider_code.html",
+        name=name,
+        provider=provider_title(name),
+        carried={"login_id": login_id, "next": next_path("")},
+        start=provider_path("provider_sign_in", name, next=next_path("") or None),
+    )
 
 
 def _stored_next() -> str:

@@ -14,7 +14,8 @@ from ..links import link_to, next_path, redirect, redirect_to, set_notice
 from ..navigation import home_path
 from ..pages import is_signed_in, render_page
 from ..pending_links import PendingLink
-from ..providers import provider_links
+from ..providers import provider_links, title_of_page
+from ..resources import ConsoleResources
 from ..texts import _
 from . import passkeys
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
@@ -82,5 +83,8 @@ def carry_email() -> Response:
 
 @console_form(sessions_api.close_cookie_session)
 def sign_out(call_api: ApiCall) -> Response:
-    call_api()
+    query = {"provider": "true"} if service(ConsoleResources).features.provider else {}
+    if url := call_api(query=query).get("provider_logout_url"):
+        title = title_of_page(url)
+        return render_page("visitor/signed_out.html", provider=title, provider_url=url)
     return redirect_to(".sign_in_page", _("You are signed out."))
