@@ -205,7 +205,9 @@ class EntryList(NamedTuple):
         except Invalid:
             # An invalid position means the first page.
             found = log.page(filters, {"limit": ROWS}, self.schema)
-        return found, log.count(filters, self.schema)
+        if found.before or found.after:
+            return found, log.count(filters, self.schema)
+        return found, Estimate(len(found.rows), "exactly")
 
     def show(self, render: Callable[..., Response]) -> Response:
         """Return the page, or the redirect to the only result of a search."""

@@ -78,13 +78,50 @@ def test_events_are_filtered(site: Site, visitors: Visitors) -> None:
     if visitor.cell.width < 900:
         visitor.page.locator("details.opener > summary").click()
     visitor.page.get_by_role("link", name="Events", exact=True).click()
-    visitor.page.get_by_label("Account: email or ID").fill(ada.email)
+    search = visitor.page.get_by_role("searchbox", name="Search events")
+    search.fill("ada@")
     visitor.page.get_by_role("button", name="Search").click()
-    rows = visitor.page.get_by_role("main").locator("tbody tr")
+    main = visitor.page.get_by_role("main")
+    rows = main.locator("tbody tr")
     expect(rows.filter(has_text="Signed in")).to_have_count(1)
-    rows.first.locator("summary").click()
-    # The details are the next row.
-    expect(rows.nth(1).get_by_text("ID", exact=True)).to_be_visible()
+    expect(main.get_by_text(f"Affects {ada.email}")).to_be_visible()
+    # The first row is the day, and the details are the next row.
+    rows.nth(1).locator("summary").click()
+    expect(rows.nth(2).get_by_text("ID", exact=True)).to_be_visible()
+    visitor.picture("events-of-an-account")
+
+    search.fill("password")
+    visitor.page.get_by_role("button", name="Search").click()
+    visitor.picture("events-search")
+    main.get_by_role("link", name="Password reset requested").click()
+    expect(main.get_by_text("No matching events")).to_be_visible()
+    main.get_by_role("link", name="Remove the filter Password reset requested").click()
+    expect(rows.filter(has_text="Signed in")).to_have_count(1)
+    expect(main.get_by_text(f"Affects {ada.email}")).to_be_visible()
+
+
+def test_events_are_chosen_by_content_and_group(site: Site, visitors: Visitors) -> None:
+    ada, boss = site.person("ada"), site.person("boss", role="admin")
+    boss.api().patch(f"/admin/accounts/{ada.id}", json={"status": "suspended"})
+    boss.api().patch(f"/admin/accounts/{ada.id}", json={"status": "active"})
+    visitor = visitors(boss)
+    visitor.open("/admin/events")
+    main = visitor.page.get_by_role("main")
+    main.locator("summary").filter(has_text="Events").click()
+    main.get_by_label("Account suspended").check()
+    main.get_by_role("checkbox", name="Profiles", exact=True).check()
+    visitor.picture("events-choices")
+    main.get_by_role("button", name="Search").click()
+    rows = main.locator("tbody .event")
+    expect(rows).to_have_text([f"Account suspended · {ada.email}"])
+    expect(main.get_by_text("One event")).to_be_visible()
+    main.get_by_label("Period").select_option("Today")
+    if not visitor.cell.script:
+        main.get_by_role("button", name="Search").click()
+    visitor.page.wait_for_url("**days=1**")
+    expect(rows).to_have_count(1)
+    main.get_by_role("link", name="Remove the filter Account suspended").click()
+    expect(main.get_by_text("No matching events")).to_be_visible()
 
 
 def test_fields_of_options_are_shown_when_they_are_chosen(site: Site, visitors: Visitors) -> None:

@@ -87,7 +87,7 @@ _LAYOUT_ERRORS = """
   for (const it of all.filter((each) => each.matches("pre, .tabs"))) {
     if (it.scrollWidth > it.clientWidth + 1) errors.push(`must be scrolled: ${name(it)}`);
   }
-  for (const it of all.filter((each) => !each.closest("[dir=auto], bdi, option"))) {
+  for (const it of all.filter((each) => !each.closest("[dir=auto], [dir=rtl], bdi, option"))) {
     const own = [...it.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data);
     if (/[\\u0600-\\u06ff]/.test(own.join(" ") + (it.value ?? ""))) {
       errors.push(`has no direction of its own: ${name(it)}`);
@@ -134,6 +134,24 @@ def test_check_of_a_long_broadcast_fits_every_width(long_visits: PageVisits) -> 
     visitor.page.get_by_role("button", name="Review").click()
     visitor.page.get_by_role("heading", name="Check the broadcast").wait_for()
     found = _errors_by_width(visitor.page)
+    assert not found, as_lines(found)
+
+
+@pytest.mark.parametrize("locale", ["de-DE", "ar"])
+def test_events_fit_every_width_in_other_languages(long_visits: PageVisits, locale: str) -> None:
+    found = []
+    for view, query in (
+        ("admin_events_page", "?search=a"),
+        ("admin_events_page", "?type=Accounts&type=account.updated.role&days=30"),
+        ("workspace_activity_page", "?type=Workspaces"),
+    ):
+        listed = next(page for page in ALL_PAGES if page.view == view)
+        visitor = long_visits.visitor(listed, WIDE._replace(locale=locale))
+        assert visitor.open(long_visits.path(listed) + query).status == listed.status
+        found += _errors_by_width(visitor.page)
+        visitor.page.evaluate(_OPEN_DETAILS)
+        found += _errors_by_width(visitor.page)
+        visitor.picture(f"{view}-{locale}")
     assert not found, as_lines(found)
 
 
