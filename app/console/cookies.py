@@ -1,13 +1,16 @@
-"""Cookies of the console, which are bound to this host and to TLS, and the color scheme."""
+"""Cookies of the console, which are bound to this host and to TLS, and the color scheme and time
+zone of the browser."""
 
 import re
 import secrets
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
 from flask import Response, after_this_request, request
 
 from ..auth.cross_site import is_plain
 from ..core.context import current_frontdesk
+from .texts import find_zone
 
 # A form that was sent after its session had ended (kept_forms.py).
 KEPT_FORM = "fd-kept"
@@ -114,3 +117,14 @@ def choose_theme(response: Response, chosen: str | None) -> None:
         set_cookie(response, NAME, str(chosen), _A_YEAR, is_for_scripts=True)
     else:
         delete_cookie(response, NAME)
+
+
+# The script writes this cookie on each page that it loads (static/moments.js).
+ZONE = "fd-zone"
+_ZONE_NAME = re.compile(r"[\w+-]{1,32}(/[\w+-]{1,32}){0,2}", re.ASCII)
+
+
+def browser_zone() -> ZoneInfo | None:
+    """Return the time zone of the browser, if the script has stored a known one."""
+    name = read_cookie(ZONE) or ""
+    return find_zone(name) if _ZONE_NAME.fullmatch(name) else None

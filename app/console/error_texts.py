@@ -14,6 +14,7 @@ from ..core.coded_messages import ValidationMessage
 from ..core.context import service
 from ..core.errors import Fault, Problem, TooManyRequests, Unavailable
 from ..delivery.mail.templates import Templates
+from .cookies import browser_zone
 from .texts import _, _n, format_day, mark, zone_of
 
 _REQUIRED = mark("This field is required.")
@@ -236,7 +237,10 @@ def _inactive_message(problem: Problem) -> Markup:
     if account is not None and account.status != SUSPENDED:
         text = _("Your account is not active.")
     elif until is not None:
-        text = _("Your account is suspended until {day}.", day=_last_day(until, zone_of(account)))
+        text = _(
+            "Your account is suspended until {day}.",
+            day=_last_day(until, zone_of(account) or browser_zone()),
+        )
     else:
         text = _("Your account is suspended.")
     contact = service(Templates).brand.SUPPORT_EMAIL

@@ -13,7 +13,7 @@ from ..delivery.outbox.models import STOPPED, reason_code
 from ..notifications.kinds import ACCOUNT, ANNOUNCEMENTS, NotificationKinds
 from .assets import version
 from .banners import note_secret_field, shown_banners
-from .cookies import take_lost_note, theme, theme_cookie
+from .cookies import ZONE, browser_zone, cookie_name, take_lost_note, theme, theme_cookie
 from .forms import form_state, kept_form
 from .links import content_url, link_to
 from .people import picture_path, workspace_logo
@@ -107,7 +107,7 @@ def iso(value: datetime | str) -> str:
 
 
 def moment(value: datetime | str, style: str = "") -> str:
-    """Format a time in the account's time zone, or in UTC; a script converts UTC to local time."""
+    """Format a time in the reader's time zone, or in UTC; a script converts UTC to local time."""
     known = zone()
     local = _read(value).astimezone(known or UTC)
     if style == "day":
@@ -119,8 +119,10 @@ def moment(value: datetime | str, style: str = "") -> str:
 
 def time_format() -> dict[str, str]:
     """Return what the script needs to format times as the server does."""
-    known = zone()
+    caller = known_caller()
+    known = zone_of(caller.account) if caller else None
     return {
+        "cookie": cookie_name(ZONE),
         "zone": known.key if known else "",
         "months": " ".join(_(month) for month in MONTHS),
         "day": _(DAY),
@@ -129,9 +131,9 @@ def time_format() -> dict[str, str]:
 
 
 def zone() -> ZoneInfo | None:
-    """Return the time zone of the signed-in account, if it is set and known."""
+    """Return the time zone of the account, otherwise of the browser, if it is known."""
     caller = known_caller()
-    return zone_of(caller.account) if caller else None
+    return (zone_of(caller.account) if caller else None) or browser_zone()
 
 
 def _read(value: datetime | str) -> datetime:

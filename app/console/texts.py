@@ -145,10 +145,12 @@ def _format(text: str, values: JsonObject) -> Markup:
 
 def zone_of(account: object) -> ZoneInfo | None:
     """Return the time zone of an account, if it is set and known."""
-    name = getattr(account, "time_zone", None)
-    if not name:
-        return None
+    return find_zone(getattr(account, "time_zone", None))
+
+
+def find_zone(name: str | None) -> ZoneInfo | None:
     try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # Of a folder such as `Europe`, an OSError.
         return None

@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 
 from app.accounts.service import Accounts
 from app.console.admin.figures import Figure
+from app.console.admin.filters import start_of_day
 from app.console.admin.periods import find_period
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk, service
@@ -21,6 +22,7 @@ from app.delivery.outbox.models import Delivery, OutgoingMessage
 
 from ..rigs.console.requests import ask
 from ..rigs.console.world import World
+from ..rigs.cookie_browsers import HOST
 
 
 def answer(world: World, path: str) -> TestResponse:
@@ -166,6 +168,14 @@ def test_days_begin_in_the_time_zone_of_the_reader(world: World) -> None:
     with world.site.app.test_request_context():
         at_midnight = find_period("7d", datetime(2029, 3, 27, 22, tzinfo=UTC), berlin)
     assert not any(each.is_cut for each in at_midnight.all)
+
+
+def test_days_begin_in_the_time_zone_of_the_browser_if_the_account_has_none(world: World) -> None:
+    now = datetime(2029, 3, 27, 22, tzinfo=UTC)
+    headers = {"Cookie": "__Host-fd-zone=Asia/Tokyo"}
+    with world.site.app.test_request_context(base_url=HOST, headers=headers):
+        assert find_period("7d", now).start == datetime(2029, 3, 22, tzinfo=ZoneInfo("Asia/Tokyo"))
+        assert start_of_day("2029-03-28") == "2029-03-27T15:00:00+00:00"
 
 
 def test_hours_begin_in_the_time_zone_of_the_reader(world: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from zoneinfo import ZoneInfo
 
 import pytest
 from flask import Flask
@@ -18,7 +19,7 @@ from ..rigs.console.requests import check_pages
 from ..rigs.console.world import PROFILE
 from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from ..rigs.manual_engine import ManualEngine
-from .page_reader import PageReader, error_of, notice_of, visible_text
+from .page_reader import PageReader, error_of, hidden_fields, notice_of, visible_text
 
 
 @pytest.fixture
@@ -61,6 +62,64 @@ def test_language_set_by_a_client_stays(reader: PageReader, ada: Person) -> None
     text = reader.get("/account")
     assert '<option value="gsw" selected>' in text
     assert '<option value="US/Pacific" selected>' in text
+
+
+def keep_zone(reader: PageReader, name: str) -> None:
+    """Store the time zone of the browser, as the script of a page does."""
+    reader.client.set_cookie("__Host-fd-zone", name, domain="localhost", secure=True)
+
+
+def test_time_zone_of_the_browser_is_offered_until_the_account_has_one(
+    reader: PageReader, ada: Person
+) -> None:
+    assert "The time zone of this browser" not in visible_text(reader.get("/account"))
+    keep_zone(reader, "Europe/Berlin")
+    text = reader.get("/account")
+    assert "Use Europe/Berlin" in visible_text(text)
+    offered = hidden_fields(text, "/account")
+    assert offered == {"time_zone": "Europe/Berlin"}
+    reader.send("/account", locale="en")
+    text = reader.send("/account", **offered)
+    assert notice_of(text) == "Details saved."
+    account = ada.api().get("/account").json
+    assert (account["time_zone"], account["locale"]) == ("Europe/Berlin", "en")
+    assert "The time zone of this browser" not in visible_text(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "Nowhere/City",
+        "Europe",
+        "../../../etc/passwd",
+        "/etc/localtime",
+        "A" * 4000,
+        "a//b",
+        "é",
+    ],
+)
+def test_unknown_time_zone_of_a_browser_is_ignored(reader: PageReader, name: str) -> None:
+    keep_zone(reader, name)
+    text = reader.get("/account")
+    assert "The time zone of this browser" not in visible_text(text)
+    assert " UTC</time>" in text
+
+
+def test_times_are_in_the_time_zone_of_the_account_then_of_the_browser(
+    reader: PageReader, ada: Person, clock: SteppingClock
+) -> None:
+    def hour() -> str:
+        shown = re.search(r"<time[^>]*>[^<]*, ((\d\d):[^<]*)</time>", reader.get("/account"))
+        assert shown
+        return shown[1] if "UTC" in shown[1] else shown[2]
+
+    at = clock.now()
+    assert hour() == f"{at:%H:%M} UTC"
+    keep_zone(reader, "Asia/Tokyo")
+    assert hour() == f"{at.astimezone(ZoneInfo('Asia/Tokyo')):%H}"
+    ada.api().patch("/account", json={"time_zone": "Asia/Kathmandu"})
+    assert hour() == f"{at.astimezone(ZoneInfo('Asia/Kathmandu')):%H}"
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,28 @@ def test_times_are_shown_in_the_browser_time_zone(page: Page) -> None:
     expect(time).to_contain_text(there)
 
 
+@in_cells(WIDE, Cell(360, False, "dark"))
+def test_server_knows_the_time_zone_of_the_browser(
+    site: Site, visitors: Visitors, cell: Cell
+) -> None:
+    ada, visitor = site.person("ada"), visitors()
+    visitor.open("/sign-in")
+    visitor.sign_in(ada)
+    visitor.open("/account")
+    page, button = visitor.page, visitor.page.get_by_role("button", name="Use Europe/Berlin")
+    expect(button).to_have_count(1 if cell.script else 0)
+    if not cell.script:
+        expect(page.locator("time").first).to_contain_text("UTC")
+        return
+    [cookie] = [each for each in page.context.cookies() if "zone" in each["name"]]
+    assert (cookie["name"], cookie["value"]) == ("__Host-fd-zone", "Europe/Berlin")
+    assert (cookie["secure"], cookie["path"], cookie["sameSite"]) == (True, "/", "Lax")
+    button.click()
+    expect(page.get_by_text("Details saved.")).to_be_visible()
+    expect(button).to_have_count(0)
+    expect(page.get_by_label("Time zone")).to_have_value("Europe/Berlin")
+
+
 @in_cells(WIDE)
 def test_time_is_the_same_with_and_without_script(site: Site, visitors: Visitors) -> None:
     ada = site.person("ada", time_zone="America/New_York")

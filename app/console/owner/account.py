@@ -19,7 +19,7 @@ from ...exports import routes as exports_api
 from ...exports.routes import exports_required
 from ...exports.service import Exports
 from ..api_calls import ApiCall, console_form, get_from_api
-from ..cookies import choose_theme, theme
+from ..cookies import browser_zone, choose_theme, theme
 from ..form_fields import own_details
 from ..links import link_to, previous_path, redirect, redirect_to
 from ..page_globals import moment
@@ -49,6 +49,7 @@ def account_page() -> Response:
         own=own_details(account_id, may_change=True),
         languages=language_choices(account.get("locale")),
         zones=time_zone_choices(account.get("time_zone")),
+        browser_zone=browser_zone(),
         theme=theme(),
         recent=activity_entries(recent.rows),
         is_more=recent.after is not None,

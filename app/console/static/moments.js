@@ -47,4 +47,10 @@ export function inZone(root) {
   }
 }
 
+// The server uses the browser's time zone if the account has none.
+const { cookie } = document.getElementById("time-format").dataset;
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+const secure = cookie.startsWith("__Host-") ? ";secure" : "";
+if (timeZone) document.cookie = `${cookie}=${timeZone};path=/;max-age=31536000;samesite=lax${secure}`;
+
 setInterval(() => document.hidden || inZone(document), 60_000);
