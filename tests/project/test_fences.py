@@ -53,6 +53,7 @@ NOT_EXECUTED = {
     "cookbook/column-mapping": (2, SHOWN_BEFORE),
     "cookbook/deploying": (4, OPERATES),
     "cookbook/flask-sqlalchemy-lite": (1, SHOWN_BEFORE),
+    "cookbook/roles-from-groups": (2, "tests/auth/test_idp_groups.py has the settings and events"),
     "cookbook/s3-avatars": (1, ENVIRONMENT),
     "cookbook/sso": (1, ENVIRONMENT),
     "cookbook/subdomains": (1, "needs a domain; examples/subdomains sends the request"),
