@@ -70,11 +70,8 @@ class ProviderFeature(NamedTuple):
     link_session: Callable[[AccountSession, str], object]
 
 
-class LockedMember(NamedTuple):
-    """The membership of an account in a locked workspace."""
-
-    # None: no membership.
-    type: str | None
+# The type of an account that is no member.
+NO_MEMBERSHIP = ""
 
 
 class MembershipFeature(NamedTuple):
@@ -82,10 +79,12 @@ class MembershipFeature(NamedTuple):
 
     # Returns the ids of the workspaces by slug.
     find_workspaces: Callable[[Collection[str]], Mapping[str, int]]
-    # Locks a workspace; returns None if it does not exist, or the membership is deactivated.
-    lock_member: Callable[[int, AccountKey], LockedMember | None]
-    # Sets the type of a member, adds it, or removes it for None; returns False for the last owner.
-    set_type: Callable[[int, AccountLike, str | None], bool]
+    # Locks a workspace and returns the type of a member; None if the workspace does not exist, or
+    # the membership is deactivated.
+    lock_member: Callable[[int, AccountKey], str | None]
+    # Adds a member, sets its type, or removes it for NO_MEMBERSHIP. Returns False for the last
+    # owner.
+    set_type: Callable[[int, AccountLike, str], bool]
 
 
 class TokenFeature(NamedTuple):

@@ -9,7 +9,7 @@ from ..accounts.models import AccountLike, Viewer
 from ..accounts.search import MAX_CHECKED, MAX_MATCHES, AccountFinder
 from ..accounts.service import Accounts
 from ..auth.errors import InvalidCredentials, NotAuthorized
-from ..auth.features import LockedMember, TokenFeature
+from ..auth.features import NO_MEMBERSHIP, TokenFeature
 from ..core.clock import Clock
 from ..core.coded_messages import CodedMessage
 from ..core.context import report_action
@@ -167,31 +167,28 @@ class Members:
             account = self.accounts.get(email)
             return self._delete(self._get(workspace.id, account.id))
 
-    def set_type(self, workspace_id: int, account: AccountLike, member_type: str | None) -> bool:
-        """Set the type of an active member, add the member, or remove it for None, for an identity
-        provider. The workspace is locked. Return False for its last owner, who stays."""
+    def lock_member(self, workspace_id: int, account_id: AccountKey) -> str | None:
+        """Lock the workspace for an identity provider, and return the type of the member. Return
+        None if the workspace does not exist, or the membership is not active."""
+        if not lock_row(self.session, Workspace, Workspace.id == workspace_id):
+            return None
+        member = self.find(workspace_id, account_id)
+        return NO_MEMBERSHIP if member is None else member.type if member.is_active else None
+
+    def set_type(self, workspace_id: int, account: AccountLike, member_type: str) -> bool:
+        """Add a member, set its type, or remove it for NO_MEMBERSHIP, after `lock_member`. Return
+        False for the last owner, who stays."""
         member = self.find(workspace_id, account.id)
         if member is None:
-            if member_type is not None:
-                self.insert(workspace_id, account, member_type)
-            return True
-        if member_type != OWNER and self.ownership.is_last_owner(member):
+            self.insert(workspace_id, account, member_type)
+        elif member_type != OWNER and self.ownership.is_last_owner(member):
             return False
-        if member_type is None:
+        elif member_type == NO_MEMBERSHIP:
             self._delete(member)
         else:
             self._record_change(member, member_type, member.status)
             member.type = member_type
         return True
-
-    def lock_member(self, workspace_id: int, account_id: AccountKey) -> LockedMember | None:
-        """Lock the workspace; return None if it does not exist, or the membership is not active."""
-        if not lock_row(self.session, Workspace, Workspace.id == workspace_id):
-            return None
-        member = self.find(workspace_id, account_id)
-        if member is None:
-            return LockedMember(None)
-        return LockedMember(member.type) if member.is_active else None
 
     def lock(self, workspace_id: int) -> None:
         is_this = Workspace.id == workspace_id

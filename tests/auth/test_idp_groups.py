@@ -280,10 +280,10 @@ def test_deleted_workspace_takes_its_grants_with_it(world: World) -> None:
     [
         ({}, "is missing"),
         ({"groups": None}, "is missing"),
-        ({"groups": {"admins": True}}, "is no list"),
-        ({"groups": 7}, "is no list"),
-        ({"groups": ["editors", 1]}, "has groups that are not texts"),
-        ({"groups": ["editors", None]}, "has groups that are not texts"),
+        ({"groups": {"admins": True}}, "is no list of texts"),
+        ({"groups": 7}, "is no list of texts"),
+        ({"groups": ["editors", 1]}, "is no list of texts"),
+        ({"groups": ["editors", None]}, "is no list of texts"),
         ({"groups": ["editors"] * (MAX_GROUPS + 1)}, "has more than 1000 groups"),
         # https://learn.microsoft.com/en-us/entra/identity-platform/access-token-claims-reference
         ({"_claim_names": {"groups": "src1"}}, "is too large for the token"),

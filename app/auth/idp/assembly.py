@@ -136,11 +136,10 @@ def _sign_out(context: Context) -> ProviderSignOut:
 
 
 def _provider_grants(context: Context) -> ProviderGrants:
-    def memberships() -> MembershipFeature | None:
-        return next(iter(context.all_contributions(MembershipFeature)), None)
-
     accounts, providers = context.get(Accounts), context.get(Providers)
-    return ProviderGrants(context.basics, accounts, providers, memberships)
+    return ProviderGrants(
+        context.basics, accounts, providers, lambda: context.all_contributions(MembershipFeature)[0]
+    )
 
 
 def _account_linking(context: Context) -> AccountLinking:

@@ -20,7 +20,7 @@ from ...core.db.pruning import delete_rows
 from ...core.request import acting_provider
 from ...core.types import AccountKey, Values
 from ..actions import GRANT_KEPT
-from ..features import MembershipFeature
+from ..features import NO_MEMBERSHIP, MembershipFeature
 from .models import Identity
 from .provider import MEMBER_TYPES, MICROSOFT, Provider
 from .provider_models import ProviderGrant
@@ -29,13 +29,11 @@ from .providers import Providers
 log = logging.getLogger(__name__)
 
 MAX_GROUPS = 1_000
-# Microsoft's claims for groups that are too many for a token.
-_CLAIM_NAMES, _HAS_GROUPS = "_claim_names", "hasgroups"
 # Microsoft leaves out this claim for a user without app roles, and never shortens it.
 _APP_ROLES = "roles"
 
-# Grants by the id of the identity.
-Granted = Mapping[int, str | None]
+# Roles or types by the id of the identity.
+Granted = Mapping[int, str]
 
 
 class GrantOrigin(NamedTuple):
@@ -48,45 +46,32 @@ class GrantOrigin(NamedTuple):
     provider: str
 
 
-class Outcome(NamedTuple):
-    value: str | None
-    # The value without the grants.
-    former: str | None
-    granted: dict[int, str]
-
-
 def decide(
-    order: Sequence[str | None],
-    current: str | None,
-    former: str | None,
+    order: Sequence[str],
+    current: str,
+    former: str,
     granted: Granted,
     changes: Granted,
-    *,
-    replaces: bool = False,
-) -> Outcome:
-    """Return the role or type of an account after its grants have changed.
+    replaces: bool,
+) -> tuple[str, str, dict[int, str]]:
+    """Return the role or type of an account after its grants have changed, its value without the
+    grants, and the grants.
 
     `order` begins with the highest value. A value that is not in it is higher: an earlier version
     of the settings had it, and it is not lowered.
     """
 
-    def rank(value: str | None) -> int:
+    def rank(value: str) -> int:
         return order.index(value) if value in order else -1
 
     if min([former, *granted.values()], key=rank) != current:
         former = current
-    after = {**granted, **changes}
-    if replaces:
-        after = {identity_id: value or order[-1] for identity_id, value in changes.items()}
-        if any(rank(former) < rank(value) for value in after.values()):
-            # Not restored: the owner could unlink the identity to get it back.
-            former = order[-1]
-    kept = {
-        identity_id: value
-        for identity_id, value in after.items()
-        if value is not None and value in order and rank(value) < rank(former)
-    }
-    return Outcome(min([former, *kept.values()], key=rank), former, kept)
+    if replaces and any(rank(former) < rank(each) for each in changes.values()):
+        # Not restored: the owner could unlink the identity to get it back.
+        former = order[-1]
+    after = changes if replaces else {**granted, **changes}
+    higher = {each: value for each, value in after.items() if rank(former) > rank(value) >= 0}
+    return min([former, *higher.values()], key=rank), former, higher
 
 
 def read_groups(provider: Provider, claims: Values) -> Sequence[str] | None:
@@ -94,34 +79,29 @@ def read_groups(provider: Provider, claims: Values) -> Sequence[str] | None:
     name = provider.groups_claim
     value = claims.get(name)
     groups = [value] if isinstance(value, str) else value
-    if _is_shortened(name, claims):
+    if groups is None and provider.kind == MICROSOFT and name == _APP_ROLES:
+        return ()
+    # Microsoft sends these claims for groups that are too many for a token.
+    elsewhere = claims.get("_claim_names")
+    if (isinstance(elsewhere, Mapping) and name in elsewhere) or (
+        groups is None and "hasgroups" in claims
+    ):
         problem = "is too large for the token"
     elif groups is None:
-        if provider.kind == MICROSOFT and name == _APP_ROLES:
-            return ()
         problem = "is missing"
-    elif not isinstance(groups, list):
-        problem = "is no list"
+    elif not isinstance(groups, list) or not all(isinstance(each, str) for each in groups):
+        problem = "is no list of texts"
     elif len(groups) > MAX_GROUPS:
         problem = f"has more than {MAX_GROUPS} groups"
-    elif not all(isinstance(each, str) for each in groups):
-        problem = "has groups that are not texts"
     else:
         return groups
     log.warning(
         "The groups of a user are unknown, so roles and memberships do not change: the claim %.100r"
-        " of the identity provider %s %s",
+        f" of the identity provider %s {problem}",
         name,
         provider.name,
-        problem,
     )
     return None
-
-
-def _is_shortened(name: str, claims: Values) -> bool:
-    elsewhere = claims.get(_CLAIM_NAMES)
-    is_elsewhere = isinstance(elsewhere, Mapping) and name in elsewhere
-    return is_elsewhere or (name == "groups" and name not in claims and _HAS_GROUPS in claims)
 
 
 @dataclass(eq=False)
@@ -130,8 +110,7 @@ class ProviderGrants(BasicService):
 
     accounts: Accounts
     providers: Providers
-    # Returns None if the application has no workspaces.
-    memberships: Callable[[], MembershipFeature | None]
+    memberships: Callable[[], MembershipFeature]
 
     def apply(
         self, provider: Provider, account: AccountLike, identity_id: int, claims: Values
@@ -140,10 +119,10 @@ class ProviderGrants(BasicService):
         groups = read_groups(provider, claims)
         if groups is None:
             return
-        wanted: dict[int | None, str | None] = dict(self._wanted_memberships(provider, groups))
+        wanted = self._wanted_types(provider, groups)
         if provider.roles:
-            roles = {provider.roles[each] for each in groups if each in provider.roles}
-            wanted[None] = next((each for each in self._roles() if each in roles), None)
+            found = {provider.roles.get(each) for each in groups}
+            wanted[None] = next((each for each in self._roles() if each in found), USER)
         with acting_provider(provider.name):
             self._change(account, [identity_id], wanted, replaces=provider.replaces_roles)
 
@@ -155,93 +134,70 @@ class ProviderGrants(BasicService):
 
     def origins(self, account_id: AccountKey) -> list[GrantOrigin]:
         """Return which providers have given an account its role and memberships."""
-        grants = (
-            select(ProviderGrant.workspace_id, ProviderGrant.granted, Identity.provider)
-            .join(Identity, Identity.id == ProviderGrant.identity_id)
-            .where(Identity.account_id == account_id)
-            .order_by(ProviderGrant.id)
-        )
+        columns = ProviderGrant.workspace_id, ProviderGrant.granted, Identity.provider
+        grants = select(*columns).join(Identity, Identity.id == ProviderGrant.identity_id)
+        of_account = grants.where(Identity.account_id == account_id).order_by(ProviderGrant.id)
+        titles = {name: each.title for name, each in self.providers.items()}
         return [
-            GrantOrigin(
-                workspace_id,
-                granted,
-                self.providers[name].title if name in self.providers else name,
-            )
-            for workspace_id, granted, name in self.session.execute(grants)
+            GrantOrigin(workspace_id, granted, titles.get(name, name))
+            for workspace_id, granted, name in self.session.execute(of_account)
         ]
 
     def _roles(self) -> list[str]:
         """Return the roles from the highest, with the role of an account without another last."""
         return [*(each for each in self.accounts.roles if each != USER), USER]
 
-    def _wanted_memberships(
-        self, provider: Provider, groups: Sequence[str]
-    ) -> Iterator[tuple[int, str]]:
-        """Yield workspaces and types, the highest type of a workspace last."""
-        feature = self.memberships()
-        given = [provider.workspaces[each] for each in groups if each in provider.workspaces]
-        if feature is None or not given:
-            return
-        ids = feature.find_workspaces({each.slug for each in given})
-        for slug in sorted({each.slug for each in given} - ids.keys()):
+    def _wanted_types(self, provider: Provider, groups: Sequence[str]) -> dict[int | None, str]:
+        """Return the types of members by the ids of their workspaces."""
+        given = {provider.workspaces[each] for each in groups if each in provider.workspaces}
+        slugs = {each.slug for each in given}
+        ids = self.memberships().find_workspaces(slugs) if slugs else {}
+        for slug in sorted(slugs - ids.keys()):
             log.warning(
                 "A group of the identity provider %s gives a membership of the workspace %s, which"
                 " does not exist",
                 provider.name,
                 slug,
             )
-        for each in sorted(given, key=lambda each: -MEMBER_TYPES.index(each.type)):
-            if each.slug in ids:
-                yield ids[each.slug], each.type
+        # The highest type of a workspace is the last.
+        in_order = sorted(given, key=lambda each: -MEMBER_TYPES.index(each.type))
+        return {ids[each.slug]: each.type for each in in_order if each.slug in ids}
 
     def _change(
         self,
         account: AccountLike,
         identity_ids: Collection[int],
-        wanted: Mapping[int | None, str | None],
+        wanted: Mapping[int | None, str],
         *,
         replaces: bool = False,
     ) -> None:
-        rows = self.session.scalars(
-            select(ProviderGrant)
-            .join(Identity, Identity.id == ProviderGrant.identity_id)
-            .where(Identity.account_id == account.id)
-            .order_by(ProviderGrant.id)
-            .execution_options(populate_existing=True)
-        ).all()
+        grants = select(ProviderGrant).join(Identity, Identity.id == ProviderGrant.identity_id)
+        of_account = grants.where(Identity.account_id == account.id).order_by(ProviderGrant.id)
+        rows = self.session.scalars(of_account.execution_options(populate_existing=True)).all()
         given = {each.workspace_id for each in rows if each.identity_id in identity_ids}
         # The same order in every transaction: workspaces stay locked.
         for workspace_id in sorted({*given, *wanted}, key=lambda each: each or 0):
-            self._change_one(
-                account,
-                workspace_id,
-                [each for each in rows if each.workspace_id == workspace_id],
-                dict.fromkeys(identity_ids, wanted.get(workspace_id)),
+            former = [each for each in rows if each.workspace_id == workspace_id]
+            order, current = self._roles(), account.role
+            if workspace_id is not None:
+                order = [*MEMBER_TYPES, NO_MEMBERSHIP]
+                member = self.memberships().lock_member(workspace_id, account.id)
+                if member is None:
+                    # A deactivated membership stays as it is.
+                    self._store(workspace_id, former, "", {})
+                    continue
+                current = member
+            value, base, granted = decide(
+                order,
+                current,
+                (former[0].former or NO_MEMBERSHIP) if former else current,
+                {each.identity_id: each.granted for each in former},
+                dict.fromkeys(identity_ids, wanted.get(workspace_id, order[-1])),
                 replaces and workspace_id is None,
             )
-
-    def _change_one(
-        self,
-        account: AccountLike,
-        workspace_id: int | None,
-        rows: Sequence[ProviderGrant],
-        changes: Granted,
-        replaces: bool,
-    ) -> None:
-        order: Sequence[str | None] = self._roles()
-        current: str | None = account.role
-        if workspace_id is not None:
-            feature = self.memberships()
-            member = feature.lock_member(workspace_id, account.id) if feature else None
-            if member is None:
-                # A deactivated membership stays as it is.
-                self._delete(rows)
-                return
-            order, current = [*MEMBER_TYPES, None], member.type
-        former = rows[0].former if rows else current
-        granted = {each.identity_id: each.granted for each in rows}
-        outcome = decide(order, current, former, granted, changes, replaces=replaces)
-        if outcome.value != current and not self._set(account, workspace_id, outcome.value):
+            if value == current or self._set(account, workspace_id, value):
+                self._store(workspace_id, former, base, granted)
+                continue
             report_action(
                 self.session,
                 GRANT_KEPT,
@@ -249,14 +205,11 @@ class ProviderGrants(BasicService):
                 workspace_id=workspace_id,
                 kept=current,
             )
-            return
-        self._store(workspace_id, rows, outcome)
 
-    def _set(self, account: AccountLike, workspace_id: int | None, value: str | None) -> bool:
+    def _set(self, account: AccountLike, workspace_id: int | None, value: str) -> bool:
         """Set a role or a membership. Return False for the last root and the last owner."""
         if workspace_id is not None:
-            feature = self.memberships()
-            return feature is not None and feature.set_type(workspace_id, account, value)
+            return self.memberships().set_type(workspace_id, account, value)
         if ROOT in (account.role, value):
             self.accounts.lock_roots()
             if self.accounts.is_last_root(account):
@@ -265,36 +218,32 @@ class ProviderGrants(BasicService):
         return True
 
     def _store(
-        self, workspace_id: int | None, rows: Sequence[ProviderGrant], outcome: Outcome
+        self, workspace_id: int | None, rows: Sequence[ProviderGrant], former: str, granted: Granted
     ) -> None:
-        granted = dict(outcome.granted)
-        self._delete([each for each in rows if each.identity_id not in granted])
-        for each in rows:
-            if each.identity_id in granted:
-                each.granted, each.former = granted.pop(each.identity_id), outcome.former
-        self.session.add_all(
-            ProviderGrant(
-                identity_id=identity_id,
-                workspace_id=workspace_id,
-                granted=value,
-                former=outcome.former,
-                granted_at=self.clock.now(),
-            )
-            for identity_id, value in granted.items()
-        )
-
-    def _delete(self, rows: Sequence[ProviderGrant]) -> None:
+        """Replace the grants of a role or a membership."""
+        stored = {each.identity_id: (each.granted, each.former) for each in rows}
+        if stored == {each: (value, former or None) for each, value in granted.items()}:
+            return
+        since = {each.identity_id: each.granted_at for each in rows}
         if rows:
             ids = [each.id for each in rows]
             delete_rows(self.session, ProviderGrant, ProviderGrant.id.in_(ids))
+        self.session.add_all(
+            ProviderGrant(
+                identity_id=each,
+                workspace_id=workspace_id,
+                granted=value,
+                former=former or None,
+                granted_at=since.get(each) or self.clock.now(),
+            )
+            for each, value in granted.items()
+        )
 
 
 def export_grants(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
-    grant = ProviderGrant
-    if reader.has(grant):
-        columns = grant.id, grant.identity_id, grant.workspace_id, grant.granted, grant.granted_at
-        of_account = select(*columns).join(Identity, Identity.id == grant.identity_id)
-        yield (
-            "provider_grants.jsonl",
-            reader.rows(of_account.where(Identity.account_id == subject.id)),
-        )
+    if reader.has(ProviderGrant):
+        names = ("id", "identity_id", "workspace_id", "granted", "granted_at")
+        chosen = select(*(getattr(ProviderGrant, each) for each in names))
+        of_account = chosen.join(Identity, Identity.id == ProviderGrant.identity_id)
+        rows = reader.rows(of_account.where(Identity.account_id == subject.id))
+        yield "provider_grants.jsonl", rows

@@ -91,30 +91,30 @@ def _make_provider(name: str, members: JsonObject) -> Provider:
 
 def _groups(members: JsonObject) -> JsonObject:
     """Return what the groups of a user give."""
+    has_claim, tenant = _GROUPS_CLAIM in members, members.get("tenant")
     for member in _BY_GROUP:
-        if member in members and _GROUPS_CLAIM not in members:
-            raise ValueError(f"has {member}, and needs groups_claim")
-    if _GROUPS_CLAIM in members and members.get("tenant") in _EVERY_TENANT:
-        raise ValueError(
-            "has groups_claim, and needs the IDs of tenants for tenant: the administrators of every"
-            " tenant could give roles"
-        )
+        _require(has_claim or member not in members, f"has {member}, and needs groups_claim")
+    # The administrators of every tenant could give roles to their users.
+    is_bounded = not has_claim or tenant not in _EVERY_TENANT
+    _require(is_bounded, "has groups_claim, and needs the IDs of tenants for tenant")
     roles, workspaces = (members.get(member, {}) for member in _MAPPINGS)
-    if not _is_mapping(roles, str):
-        raise ValueError("needs a mapping of groups to roles for roles")
-    if not _is_mapping(workspaces, Mapping):
-        raise ValueError("needs a mapping of groups to workspaces for workspaces")
     mode, allows_root = members.get("roles_mode", "add"), members.get(_ALLOW_ROOT, False)
-    if mode not in ("add", "replace"):
-        raise ValueError("needs add or replace for roles_mode")
-    if mode == "replace" and not roles:
-        raise ValueError("has roles_mode replace, and needs roles")
-    if not isinstance(allows_root, bool):
-        raise ValueError("needs true or false for allow_root")
-    if ROOT in roles.values() and not allows_root:
-        raise ValueError("gives the role root in roles, and needs allow_root: true")
+    _require(_is_mapping(roles, str), "needs a mapping of groups to roles for roles")
+    _require(
+        _is_mapping(workspaces, Mapping), "needs a mapping of groups to workspaces for workspaces"
+    )
+    _require(mode in ("add", "replace"), "needs add or replace for roles_mode")
+    _require(mode == "add" or roles, "has roles_mode replace, and needs roles")
+    _require(isinstance(allows_root, bool), "needs true or false for allow_root")
+    is_allowed = allows_root or ROOT not in roles.values()
+    _require(is_allowed, "gives the role root in roles, and needs allow_root: true")
     found = {group: _workspace_group(given) for group, given in workspaces.items()}
     return {"roles": roles, "workspaces": found, "replaces_roles": mode == "replace"}
+
+
+def _require(condition: object, sentence: str) -> None:
+    if not condition:
+        raise ValueError(sentence)
 
 
 def _is_mapping(value: object, kind: type[object]) -> bool:
@@ -125,11 +125,11 @@ def _is_mapping(value: object, kind: type[object]) -> bool:
 
 
 def _workspace_group(given: JsonObject) -> WorkspaceGroup:
-    slug, member_type = given.get("slug"), given.get("type")
-    if given.keys() != {"slug", "type"} or not isinstance(slug, str) or not slug:
-        raise ValueError("needs the members slug and type for each group in workspaces")
-    if member_type not in MEMBER_TYPES:
-        raise ValueError(f"needs a type in workspaces: {', '.join(MEMBER_TYPES)}")
+    slug, member_type = given.get("slug", ""), given.get("type", "")
+    is_complete = given.keys() == {"slug", "type"} and isinstance(slug, str) and slug
+    _require(is_complete, "needs the members slug and type for each group in workspaces")
+    types = ", ".join(MEMBER_TYPES)
+    _require(member_type in MEMBER_TYPES, f"needs a type in workspaces: {types}")
     return WorkspaceGroup(slug, member_type)
 
 
