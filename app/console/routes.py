@@ -23,6 +23,7 @@ ROUTES: tuple[Route, ...] = (
     (PAGE, "/sign-in", "visitor.sign_in.sign_in_page"),
     (FORM, "/sign-in", "visitor.sign_in.sign_in"),
     (FORM, "/sign-in/other", "visitor.sign_in.carry_email"),
+    (PAGE, "/sign-out", "visitor.sign_in.signed_out_page"),
     (FORM, "/sign-out", "visitor.sign_in.sign_out"),
     (PAGE, "/sign-in/second-step", "visitor.mfa_sign_in.second_step_page"),
     (FORM, "/sign-in/second-step", "visitor.mfa_sign_in.finish_by_app"),

@@ -140,6 +140,7 @@ NO_PAGES: dict[str, str] = {
     "second_step_page": "redirects without a started sign-in",
     "enrolment_page": "redirects without a started sign-in",
     "provider_sign_in": "redirects to the provider",
+    "signed_out_page": "redirects",
     "provider_callback": "needs a provider",
     "named_provider_sign_in": "redirects to the provider",
     "named_provider_callback": "needs a provider",

@@ -182,6 +182,7 @@ def test_sign_out_offers_the_sign_out_of_the_provider(
     client.open(PAGE)
     seen = client.submit("/sign-out")
     assert "Also sign out of Campus" in seen.text
+    assert "Sign in to" in PageClient(app).open("/sign-out").text
     [url] = [link for link in seen.links if link.startswith(campus.url)]
     assert query_of(url)["id_token_hint"]
     assert not client.is_signed_in()

@@ -16,9 +16,13 @@ from app.core.context import service
 from app.core.db.transaction import transaction
 
 from ..conftest import only_on
+from ..rigs.axe import serious_violations
 from ..rigs.backends import free_port
 from ..rigs.console.cells import Cell
+from ..rigs.console.keyboard import tab_through
+from ..rigs.console.overlaps import overlaps
 from ..rigs.console.site import Site, Visitor, Visitors
+from ..rigs.console.structure import structure_errors
 from ..rigs.oidc.campus import Campus
 from ..rigs.oidc.fake_fixtures import client_of, client_of_apple
 from ..rigs.oidc.fakes import Apple, Fake, GitHub, Google, Microsoft
@@ -83,6 +87,18 @@ def heading(page: Page, text: str) -> None:
     page.get_by_role("heading", level=1, name=text).wait_for()
 
 
+def check(visitor: Visitor, name: str) -> None:
+    """Check the page as test_pages.py does, and take a screenshot in both themes."""
+    visitor.settle()
+    page, cell = visitor.page, visitor.cell
+    found = structure_errors(page, visitor.site.app) + overlaps(page)
+    for each in (cell.in_the_other_theme, cell):
+        visitor.meet(each)
+        visitor.picture(name)
+        found += serious_violations(page) if cell.script else []
+    assert found + tab_through(page) == []
+
+
 def test_pages_show_a_button_for_each_provider(visitors: Visitors) -> None:
     her = visitors()
     titles = (ACME, "Google", "Microsoft", "GitHub", "Apple")
@@ -91,7 +107,7 @@ def test_pages_show_a_button_for_each_provider(visitors: Visitors) -> None:
         her.settle()
         links = her.page.get_by_role("link", name="Continue with").all_inner_texts()
         assert links == [f"Continue with {title}" for title in titles]
-        her.picture(f"providers{path.replace('/', '-')}")
+        check(her, f"providers{path.replace('/', '-')}")
 
 
 def test_owner_signs_in_and_confirms_the_link(
@@ -105,12 +121,12 @@ def test_owner_signs_in_and_confirms_the_link(
     page = her.page
     page.get_by_text("An account with this email address exists").wait_for()
     assert "token" not in page.url
-    her.picture("link-sign-in")
+    check(her, "link-sign-in")
     page.get_by_label("Email").fill(ada.email)
     page.get_by_label("Password", exact=True).fill(ada.password)
     page.get_by_role("button", name="Sign in", exact=True).click()
     heading(page, "Link your account with Google?")
-    her.picture("link-confirm")
+    check(her, "link-confirm")
     page.get_by_role("button", name="Link account").click()
     page.get_by_text("You can now sign in with Google.").wait_for()
     heading(page, "Identity providers")
@@ -139,7 +155,7 @@ def test_owner_adds_and_removes_an_identity(
     google.user = {"sub": "g-1", "email": "ada.lovelace@gmail.com", "email_verified": True}
     github.user = {"id": 1, "login": "ada", "emails": []}
     her.open("/security")
-    her.picture("security-none")
+    check(her, "security-none")
     page.get_by_role("link", name="Add: Identity providers").click()
     for title in ("Google", "GitHub"):
         page.get_by_role("button", name=f"Add {title}").click()
@@ -147,10 +163,10 @@ def test_owner_adds_and_removes_an_identity(
         page.get_by_text("Consent").click()
         proceed(her)
         page.get_by_text(f"You can now sign in with {title}.").wait_for()
-    her.picture("identities")
+    check(her, "identities")
     her.open("/security")
     page.get_by_text("Google · GitHub").wait_for()
-    her.picture("security-identities")
+    check(her, "security-identities")
     page.get_by_role("link", name="Manage: Identity providers").click()
     line = page.locator("li", has_text="ada.lovelace@gmail.com")
     line.get_by_text("Remove", exact=True).first.click()
@@ -184,11 +200,11 @@ def test_user_with_groups_signs_in_and_out_at_the_provider(
     his = visitors(root)
     his.open(f"/admin/accounts/{ada.id}")
     his.page.get_by_text(f"By the provider {ACME}.").wait_for()
-    his.picture("account-by-provider")
+    check(his, "account-by-provider")
     her.page.locator("summary", has_text=ada.email).first.click()
     her.page.get_by_role("button", name="Sign out").click()
     heading(her.page, "You are signed out")
-    her.picture("signed-out")
+    check(her, "signed-out")
     out = her.page.get_by_role("link", name=f"Also sign out of {ACME}")
     assert str(out.get_attribute("href")).startswith(campus.url)
 
@@ -203,7 +219,7 @@ def test_new_user_of_microsoft_enters_the_emailed_code(
     proceed(her)
     heading(her.page, "Check your email")
     assert "code=" not in her.page.url or not her.cell.script
-    her.picture("provider-code")
+    check(her, "provider-code")
     her.faults.expect(400)
     her.page.get_by_label("Code from the email").fill("00000000")
     her.page.get_by_role("button", name="Sign in").click()

@@ -112,3 +112,15 @@ def test_disabled_provider_pages_are_forbidden(make_app: Callable[..., Flask]) -
     for path in ("/sign-in/provider", CALLBACK):
         client.open(path)
         assert client.status == 403
+
+
+def test_owner_links_the_provider_of_the_contract(client: PageClient, person: MakePerson) -> None:
+    """The provider returns to the same page as after a sign-in."""
+    grace, page = person("grace"), "/security/identities"
+    client.sign_in(grace.email, grace.password, f"/sign-in?next={page}")
+    seen = client.submit(f"{page}/default/add")
+    [url] = [link for link in seen.links if "redirect_uri=" in link]
+    client.open(CALLBACK, query_string=Browser().sign_in(url, "ada", PAGE_REDIRECT_URI))
+    client.submit(f"{page}/default/finish")
+    assert client.path == page
+    assert "ada@example.com" in client.page.text

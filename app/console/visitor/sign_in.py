@@ -81,6 +81,13 @@ def carry_email() -> Response:
     return set_notice(redirect(path), "", email=email) if email else redirect(path)
 
 
+@anyone
+@hidden
+def signed_out_page() -> Response:
+    """Redirect from the URL of the page that follows a sign-out, if it is loaded again."""
+    return redirect_to(".sign_in_page")
+
+
 @console_form(sessions_api.close_cookie_session)
 def sign_out(call_api: ApiCall) -> Response:
     query = {"provider": "true"} if service(ConsoleResources).features.provider else {}
