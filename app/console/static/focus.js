@@ -7,7 +7,12 @@ export function focusError(root) {
 }
 
 function moveFocus() {
-  if (focusError(document) || document.querySelector("[autofocus]")) return;
+  if (focusError(document)) {
+    // htmx scrolls to the top of a new page after this event.
+    queueMicrotask(() => document.activeElement.scrollIntoView({ block: "center" }));
+    return;
+  }
+  if (document.querySelector("[autofocus]")) return;
   const heading = document.querySelector("h1") ?? document.getElementById("main");
   heading?.focus({ preventScroll: true });
 }

@@ -39,9 +39,16 @@ addEventListener("beforeunload", (event) => {
   if (document.querySelector(unsaved)) event.preventDefault();
 });
 // Going back or forward within the console: htmx replaces the page, so this asks instead of the browser.
-// Browsers without this API do not ask.
+// Browsers without this API do not ask. Back within a form of several steps goes to the step before, which
+// has the same URL.
 globalThis.navigation?.addEventListener("navigate", (event) => {
   if (event.navigationType !== "traverse" || !event.cancelable || !document.querySelector(unsaved)) return;
+  const before = document.querySelector("[data-back]");
+  if (before && event.destination.index < navigation.currentEntry.index) {
+    event.preventDefault();
+    setTimeout(() => before.click());
+    return;
+  }
   if (!confirm(document.querySelector("[data-leave]").dataset.leave)) event.preventDefault();
 });
 // A link loads the whole page then, because htmx would replace the form without a question.
