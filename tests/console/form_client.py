@@ -29,4 +29,4 @@ class FormClient:
 
     def _text(self, answer: TestResponse, status: int) -> str:
         assert answer.status_code == status, (answer.headers.get("Location"), answer.text[-3000:])
-        return answer.text
+        return answer.text.replace("<wbr>", "")

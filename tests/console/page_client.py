@@ -30,7 +30,7 @@ class ParsedPage(HTMLParser):
         self.links: list[str] = []
         self.texts: list[str] = []
         self._ignored_depth = 0
-        self.feed(html)
+        self.feed(html.replace("<wbr>", ""))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)

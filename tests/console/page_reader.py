@@ -25,7 +25,7 @@ class PageReader:
     def get(self, path: str, status: int = 200, **request: Any) -> str:
         """Open a page and return its text; it becomes the current page."""
         self.here = path
-        return self.ask("GET", path, status, **request).get_data(as_text=True)
+        return without_breaks(self.ask("GET", path, status, **request))
 
     def post(self, path: str, status: int = 303, **request: Any) -> TestResponse:
         """Send a form of the current page."""
@@ -37,7 +37,7 @@ class PageReader:
         return self.get(self.post(path, data=form).headers["Location"])
 
     def send_rejected(self, path: str, status: int, /, **form: Any) -> str:
-        return self.post(path, status, data=form).get_data(as_text=True)
+        return without_breaks(self.post(path, status, data=form))
 
     def ask(self, method: str, path: str, status: int, **request: Any) -> TestResponse:
         headers = {**SAME_ORIGIN, **request.pop("headers", {})}
@@ -46,6 +46,11 @@ class PageReader:
         found = f"{method} {path}: {answer.status_code} {visible_text(text)[:800]}"
         assert answer.status_code == status, found
         return answer
+
+
+def without_breaks(answer: TestResponse) -> str:
+    """Return a page without the places where addresses break."""
+    return answer.get_data(as_text=True).replace("<wbr>", "")
 
 
 def visible_text(text: str) -> str:

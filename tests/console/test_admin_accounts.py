@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from html import unescape
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.testing.database import noted_queries
 
-from ..rigs.console.requests import ask
+from ..rigs.console.requests import ask, plain_html
 from ..rigs.console.world import World
 
 MALLORY = "mallory@example.com"
@@ -29,7 +28,7 @@ class AdminClient:
     def get(self, path: str, expected: int = 200, **query: Any) -> str:
         answer = ask(self.app, "GET", path, self.cookie, query_string=query or None)
         assert answer.status_code == expected, answer.text.partition("<main")[2][:3000]
-        return unescape(answer.text)
+        return plain_html(answer.text)
 
     def send(self, path: str, expected: int = 303, **fields: Any) -> TestResponse:
         answer = ask(self.app, "POST", path, self.cookie, data=fields)
@@ -37,7 +36,7 @@ class AdminClient:
         return answer
 
     def send_rejected(self, path: str, expected: int = 422, **fields: Any) -> str:
-        return unescape(self.send(path, expected, **fields).text)
+        return plain_html(self.send(path, expected, **fields).text)
 
 
 @pytest.fixture
@@ -91,14 +90,17 @@ def test_list_links_to_the_next_page(
     world: World, admin: AdminClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.console.admin.accounts.ROWS", 2)
-    seen, path = [], "/admin/accounts?sort=email"
+    seen, ranges, path = [], [], "/admin/accounts?sort=email"
     while path:
         main = admin.get(path).partition("<main")[2]
         seen += [email for email in sorted(addresses(world)) if f">{email}<" in main]
+        shown = main.partition('aria-label="Pages"><span>')[2].partition("<")[0]
+        ranges.append(shown.strip().replace("\N{EN DASH}", "-"))
         _, _, link = main.partition('rel="next"')
         before = main[: main.find('rel="next"')] if link else ""
         path = before.rpartition('href="')[2].partition('"')[0]
     assert seen == sorted(addresses(world))
+    assert ranges == ["1-2 of 5", "3-4 of 5", "5-5 of 5"]
 
 
 def addresses(world: World) -> list[str]:
@@ -232,7 +234,7 @@ def test_root_gives_the_role_admin(world: World, root: AdminClient) -> None:
 
 def test_root_role_needs_a_confirmation(world: World, root: AdminClient) -> None:
     page = root.send(account_path(world.ada.id, "/change"), 200, role="root").text
-    assert "Give ada@example.com the role root?" in unescape(page)
+    assert "Give ada@example.com the role root?" in plain_html(page)
     assert details(world, world.ada.id)["role"] == "user"
     root.send(account_path(world.ada.id, "/change"), role="root", confirmed="true")
     assert details(world, world.ada.id)["role"] == "root"

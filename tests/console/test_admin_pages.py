@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from html import unescape
 
 import orjson
 import pytest
@@ -17,7 +16,7 @@ from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.delivery.outbox.statistics import count_backlog, count_failures, list_counted
 from app.testing.database import noted_queries
 
-from ..rigs.console.requests import ask, check_pages
+from ..rigs.console.requests import ask, check_pages, plain_html
 from ..rigs.console.world import World
 
 
@@ -29,7 +28,7 @@ def answer(world: World, path: str, who: str = "admin") -> TestResponse:
 def main_of(world: World, path: str, who: str = "admin") -> str:
     found = answer(world, path, who)
     assert found.status_code == 200, found.text
-    return unescape(found.text).partition("<main")[2]
+    return plain_html(found.text).partition("<main")[2]
 
 
 def add_deliveries(world: World, **counts: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from html import unescape
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, only_on
 from ..rigs.console.cells import WIDE, Cell
-from ..rigs.console.requests import ask, check_pages, delete_newest
+from ..rigs.console.requests import ask, check_pages, delete_newest, plain_html
 from ..rigs.console.site import FEATURES, Site, Visitors
 from ..rigs.console.world import PROFILE, World
 from ..rigs.cookie_browsers import HOST
@@ -58,7 +57,7 @@ def text_of(world: World, path: str, who: str = "admin") -> str:
     cookie = world.site.cookie_of(world.people[who])
     found = ask(world.site.app, "GET", path, cookie)
     assert found.status_code == 200, found.text
-    return unescape(found.text)
+    return plain_html(found.text)
 
 
 def main_of(world: World, path: str, who: str = "admin") -> str:

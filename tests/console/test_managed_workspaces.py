@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from html import unescape
 
 import pytest
 
 from app.testing.database import noted_queries
 from app.workspaces.models import Workspace
 
-from ..rigs.console.requests import ask, check_pages, delete_newest
+from ..rigs.console.requests import ask, check_pages, delete_newest, plain_html
 from ..rigs.console.world import TEAM, World
 
 LIST = "/admin/workspaces"
@@ -21,7 +20,7 @@ def main_of(world: World, path: str, who: str = "admin", status: int = 200) -> s
     cookie = world.site.cookie_of(world.people[who])
     found = ask(world.site.app, "GET", path, cookie)
     assert found.status_code == status, found.text
-    return unescape(found.text).partition("<main")[2]
+    return plain_html(found.text).partition("<main")[2]
 
 
 def names_in(main: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from html import unescape
 from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -20,7 +19,7 @@ from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk, service
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 
-from ..rigs.console.requests import ask
+from ..rigs.console.requests import ask, plain_html
 from ..rigs.console.world import World
 from ..rigs.cookie_browsers import HOST
 
@@ -33,7 +32,7 @@ def answer(world: World, path: str) -> TestResponse:
 def main_of(world: World, path: str) -> str:
     found = answer(world, path)
     assert found.status_code == 200, found.text
-    return unescape(found.text).partition("<main")[2]
+    return plain_html(found.text).partition("<main")[2]
 
 
 class Stats:

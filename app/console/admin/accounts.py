@@ -61,6 +61,8 @@ _DESCENDING_FIRST = ("created_at", "last_login_date")
 def managed_accounts_page() -> Response:
     filters = filter_values((*FILTERS, "sort"))
     position = filter_values(("after", "before"))
+    # The number of the first row, which only the links know.
+    row = max(request.args.get("row", 1, type=int), 1)
     query = account_query(filters)
     errors: Sequence[str] = ()
     try:
@@ -88,13 +90,18 @@ def managed_accounts_page() -> Response:
         most=MAX_MATCHES if is_cut else 0,
         checked=MAX_CHECKED,
         first_url=link_to(f".{AT}", **filters) if position and not found.rows else "",
-        previous_url=link_with(f".{AT}", filters, before=found.before),
-        next_url=link_with(f".{AT}", filters, after=found.after),
+        row=row,
+        previous_url=_page_link(filters, max(row - ROWS, 1), before=found.before),
+        next_url=_page_link(filters, row + len(found.rows), after=found.after),
         csv_url=link_to(".accounts_csv", **filters),
         lines_url=link_to(".accounts_file", **filters),
         statuses=[("", _("Any status")), *statuses(_known_statuses())],
         roles=[("", _("Any role")), *roles(service(Accounts).roles)],
     )
+
+
+def _page_link(filters: Mapping[str, str], row: int, **position: str | None) -> str:
+    return link_with(f".{AT}", {**filters, "row": str(row)}, **position)
 
 
 @reads_replica

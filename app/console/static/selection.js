@@ -20,3 +20,7 @@ document.addEventListener("change", ({ target }) => {
 });
 // The browser restores the selection of a page of its history.
 addEventListener("pageshow", () => document.querySelectorAll(list).forEach(update));
+// The address of the list has only the filters with a value.
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (target.method === "get") for (const [name, value] of [...formData]) if (!value) formData.delete(name);
+});

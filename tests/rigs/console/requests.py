@@ -28,6 +28,11 @@ from .routes import Route
 from .world import World, values_of
 
 
+def plain_html(html: str) -> str:
+    """Return HTML without entities and without the places where addresses break."""
+    return unescape(html.replace("<wbr>", ""))
+
+
 def ask(
     app: Flask,
     method: str,
