@@ -26,9 +26,10 @@ from ..rigs.oidc.browser import Browser, query_of
 from ..rigs.oidc.campus import ADA, Campus
 from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp, client_of
 from ..rigs.oidc.fakes import CLIENT_ID, GitHub
-from ..rigs.oidc.node import POST_LOGOUT_URI
+from ..rigs.oidc.glewlwyd import Glewlwyd, GlewlwydBrowser
+from ..rigs.oidc.node import CLIENT_SECRET, POST_LOGOUT_URI
 from ..rigs.oidc.proxy import Proxy
-from ..rigs.oidc.visitor import Visitor
+from ..rigs.oidc.visitor import REDIRECT_URI, Visitor
 from .factors import enroll, enrolled, finish
 
 MakeCampusApp = Callable[..., Flask]
@@ -273,3 +274,19 @@ def test_sign_out_at_a_real_provider(
     assert browser.sign_out(url) == POST_LOGOUT_URI
     Visitor(Api(app), browser).sign_in()
     assert browser.forms > forms
+
+
+def test_sign_out_at_another_real_provider(
+    make_providers_app: MakeProvidersApp, glewlwyd: Glewlwyd, person: MakePerson
+) -> None:
+    client = {"client_id": "by-post", "client_secret": CLIENT_SECRET}
+    campus = {"kind": "oidc", "metadata_url": glewlwyd.metadata_url, **client}
+    app = make_providers_app(campus=campus, AUTH__SESSIONS="on")
+    person("ada", into=app)
+    guest, browser = Guest(app, "campus"), GlewlwydBrowser(glewlwyd)
+    answer = guest.finish(browser.sign_in(guest.begin(), "ada", REDIRECT_URI))
+    [sid] = [link.sid for link in links(app)]
+    api = Api(app, token=answer.json["access_token"])
+    page = api.delete("/logout?provider=true").json["provider_logout_url"]
+    # The provider recognizes the session by the ID token.
+    assert browser.session.session_of(page) == sid

@@ -105,15 +105,23 @@ class Session:
         response = self._web.get(f"{url}&g_continue", allow_redirects=False, timeout=10)
         return str(response.headers["Location"])
 
+    def session_of(self, logout_url: str) -> str:
+        """Return the id of the session that the page for sign-out is about."""
+        response = self._web.get(logout_url, allow_redirects=False, timeout=10)
+        return query_of(response.headers["Location"])["sid"]
+
 
 class GlewlwydBrowser:
     """Signs in through the API, as the script of Glewlwyd's sign-in page does."""
 
     def __init__(self, provider: Glewlwyd) -> None:
         self._provider = provider
+        # The user's session, of the last sign-in.
+        self.session: Session
 
     def sign_in(self, authorize_url: str, login: str, redirect_uri: str) -> dict[str, str]:
-        location = Session(self._provider.url, login).authorize(authorize_url)
+        self.session = Session(self._provider.url, login)
+        location = self.session.authorize(authorize_url)
         assert location.startswith(redirect_uri), location
         return query_of(location)
 
@@ -156,6 +164,9 @@ def plugin(issuer: str) -> dict[str, Any]:
         "subject-type": "public",
         "pkce-allowed": True,
         "pkce-required": True,
+        "session-management-allowed": True,
+        "session-cookie-name": "GLEWLWYD2_OIDC_SID",
+        "session-cookie-expiration": 3600,
         "name-claim": "mandatory",
         "email-claim": "mandatory",
         "claims": [
