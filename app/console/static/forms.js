@@ -1,5 +1,6 @@
 // Forms and buttons: single submission, unsaved changes, automatic submission, visible passwords, copying,
 // color scheme.
+import { store } from "./moments.js";
 
 // Ignore a second submission while the first is in progress.
 document.addEventListener("submit", (event) => {
@@ -59,8 +60,7 @@ document.addEventListener("click", (event) => {
   }
 }, true);
 
-// Enter presses the next button after the field. The browser would press the first button of the form,
-// which can be one of other fields.
+// Enter presses the next button after the field, not the first button of the form.
 document.addEventListener("keydown", (event) => {
   const { form } = event.target;
   const isField = event.target.matches("input:not([type=file], [type=submit])");
@@ -102,11 +102,7 @@ const actions = {
       ? root.dataset.theme === "dark"
       : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = isDark ? "light" : "dark";
-    const name = root.dataset.themeCookie;
-    const secure = name.startsWith("__Host-") ? ";secure" : "";
-    document.cookie = `${name}=${root.dataset.theme};path=/;max-age=31536000;samesite=lax${secure}`;
-    // Delete the cookie of earlier versions, which had no prefix.
-    if (secure) document.cookie = "fd-theme=;path=/;max-age=0";
+    store(root.dataset.themeCookie, root.dataset.theme);
   },
 };
 

@@ -1,12 +1,12 @@
-// Shows times in the user's time zone. The style `ago` shows times of the last day relatively. Others have
-// the server's format: the account's time zone, otherwise the browser's, and the page's language.
+// Shows times in the time zone of the account, otherwise of the browser, and in the server's format. The
+// style `ago` shows times of the last day relatively.
 
 const units = [["second", 60], ["minute", 60], ["hour", 24]];
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 function formats() {
   const { lang } = document.documentElement;
-  // For the complete time in the title: the browser's regional variant of the page's language.
+  // For the title: the browser's regional variant of the page's language.
   const language = navigator.languages.find((each) => each.split("-")[0] === lang.split("-")[0]) ?? lang;
   const { zone, months, day, time } = document.getElementById("time-format").dataset;
   const timeZone = zone || undefined;
@@ -48,9 +48,10 @@ export function inZone(root) {
 }
 
 // The server uses the browser's time zone if the account has none.
-const { cookie } = document.getElementById("time-format").dataset;
-const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-const secure = cookie.startsWith("__Host-") ? ";secure" : "";
-if (timeZone) document.cookie = `${cookie}=${timeZone};path=/;max-age=31536000;samesite=lax${secure}`;
+store(document.getElementById("time-format").dataset.cookie, Intl.DateTimeFormat().resolvedOptions().timeZone);
+
+export function store(name, value) {
+  document.cookie = `${name}=${value};path=/;max-age=31536000;samesite=lax${name[0] === "_" ? ";secure" : ""}`;
+}
 
 setInterval(() => document.hidden || inZone(document), 60_000);
