@@ -17,7 +17,6 @@ from .sign_in.policy import SignInResult, Stage
 from .step_up.service import Renew, StepUp
 
 if TYPE_CHECKING:
-    from .sessions.models import AccountSession
     from .sessions.service import Sessions
 
 
@@ -61,13 +60,6 @@ class PasskeyFeature:
 @dataclass(frozen=True)
 class LoginCodeFeature:
     step_up: StepUp
-
-
-class ProviderFeature(NamedTuple):
-    """Identity providers, in an application that stores sessions."""
-
-    # Links a new session to the session at the provider, by the reference of the sign-in.
-    link_session: Callable[[AccountSession, str], object]
 
 
 # The type of an account that is no member.

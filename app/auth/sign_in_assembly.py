@@ -18,14 +18,7 @@ from ..core.types import AccountKey
 from ..core.web.operation import AuthScheme
 from .caller import APPLICATION, Callers, CredentialReader
 from .cross_site import CrossSite, CrossSiteCheck, allowed_origins
-from .features import (
-    FactorFeature,
-    LoginCodeFeature,
-    PasskeyFeature,
-    ProviderFeature,
-    SessionFeature,
-    TokenFeature,
-)
+from .features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature, TokenFeature
 from .idp.identities import Identities, UnlinkEffect
 from .idp.models import Identity
 from .limits import Failures
@@ -143,7 +136,12 @@ def _application_reader(context: Context) -> CredentialReader | None:
 
 def _policy(context: Context) -> SignInPolicy:
     stored, factors = session_feature(context), factor_feature(context)
-    has_providers = stored is not None and context.settings.of(AuthSettings).has_providers
+    link_session = None
+    if stored is not None and context.settings.of(AuthSettings).has_providers:
+        # Imported here, because few applications have identity providers.
+        from .idp.provider_sessions import ProviderSessions
+
+        link_session = context.get(ProviderSessions).link_session
     return SignInPolicy(
         context.basics,
         context.get(Accounts),
@@ -156,7 +154,7 @@ def _policy(context: Context) -> SignInPolicy:
             stored.sessions if stored else None,
             stored.cookie.set if stored and stored.cookie else None,
             context.get(Failures).trust,
-            context.get(ProviderFeature).link_session if has_providers else None,
+            link_session,
         ),
     )
 

@@ -9,7 +9,7 @@ from ...core.context import Context, Pruner
 from ...core.data_export import DataExporter
 from ...core.extras import missing_extra
 from ...delivery.mail.one_off import OwnerMail
-from ..features import MembershipFeature, ProviderFeature
+from ..features import MembershipFeature
 from ..login_codes.service import code_limit, code_mails, code_purpose
 from ..mails import Mails
 from ..proofs import Proofs
@@ -90,9 +90,6 @@ def _assemble_sessions(context: Context, auth: AuthSettings) -> None:
     context.provide(
         ProviderSessions,
         lambda known: ProviderSessions(known.basics, known.get(Accounts).model, sealing, limits),
-    )
-    context.provide(
-        ProviderFeature, lambda known: ProviderFeature(known.get(ProviderSessions).link_session)
     )
     for action in ENDING_ACTIONS:
         context.actions.add_effect(

@@ -17,17 +17,7 @@ from ...core.db.pruning import delete_rows
 from ...core.db.transaction import AnySession, transaction, write_last
 from ...core.types import AccountKey, AccountModel, Values
 from ...core.web.fields import is_storable
-from ..actions import (
-    AUTHENTICATOR_ADDED,
-    AUTHENTICATOR_REMOVED,
-    AUTHENTICATORS_RESET,
-    LOGOUT_SUCCEEDED,
-    PASSWORD_CHANGED,
-    PASSWORD_RESET,
-    SESSION_ENDED,
-    SESSION_REUSED,
-    TOKENS_ENDED,
-)
+from .. import actions
 from ..sealing import DecryptionFailed, Sealing
 from ..sessions.models import AccountSession, is_active_session
 from ..sessions.settings import SessionLimits
@@ -42,9 +32,9 @@ SECONDS = 3600
 # The actions that end sessions. Sessions that end in another way, such as by their expiry, lose
 # their link when expired data is pruned.
 ENDING_ACTIONS = (
-    *(LOGOUT_SUCCEEDED, TOKENS_ENDED, SESSION_ENDED, SESSION_REUSED),
-    *(PASSWORD_RESET, PASSWORD_CHANGED, ACCOUNT_UPDATED),
-    *(AUTHENTICATOR_ADDED, AUTHENTICATOR_REMOVED, AUTHENTICATORS_RESET),
+    *(actions.LOGOUT_SUCCEEDED, actions.TOKENS_ENDED, actions.SESSION_ENDED),
+    *(actions.SESSION_REUSED, actions.PASSWORD_RESET, actions.PASSWORD_CHANGED, ACCOUNT_UPDATED),
+    *(actions.AUTHENTICATOR_ADDED, actions.AUTHENTICATOR_REMOVED, actions.AUTHENTICATORS_RESET),
 )
 
 

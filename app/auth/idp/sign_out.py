@@ -61,7 +61,10 @@ class ProviderSignOut(BasicService):
                 )
             is_other_sign_in = not (ended and "sid" in claims)
             if not self.keeps_sessions and "sub" in claims and is_other_sign_in:
-                self._end_tokens(claims["iss"], claims["sub"])
+                account = self.identities.owner(claims["iss"], claims["sub"])
+                if account is not None:
+                    self.accounts.end_tokens(account)
+                    report_action(session, SESSION_ENDED, account_id=account.id, reason=BY_PROVIDER)
 
     def _use_up(self, name: str, token_id: str) -> None:
         """Use a token up within the open transaction. A rollback makes it valid again."""
@@ -70,12 +73,6 @@ class ProviderSignOut(BasicService):
             log.warning("A logout token was rejected: jti %.300r was used before", token_id)
             raise InvalidLogoutToken
         after_rollback(self.session, lambda: self.basics.keystore.drop(key))
-
-    def _end_tokens(self, issuer: str, subject: str) -> None:
-        account = self.identities.owner(issuer, subject)
-        if account is not None:
-            self.accounts.end_tokens(account)
-            report_action(self.session, SESSION_ENDED, account_id=account.id, reason=BY_PROVIDER)
 
     def _find_sign_in(self, caller: Caller) -> tuple[str, str | None] | None:
         """Return the issuer and the ID token of the caller's sign-in. Without a stored session, the
