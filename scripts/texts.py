@@ -32,6 +32,7 @@ _KEYWORDS: dict[str, Any] = {
     "_p": ((1, "c"), 2),
     "mark": None,
     "Title": None,
+    "Variant": None,
 }
 _EMAIL_KEYWORDS: dict[str, Any] = {"translate": None, "translate_n": (1, 2), "mark": None}
 _UNUSED_FIELDS = tuple(

@@ -20,12 +20,7 @@ _VARIANTS = {
     "role": Variant("Role changed", differs("role")),
     "suspended": Variant("Account suspended", differs("status", after="suspended")),
     "reactivated": Variant("Account reactivated", differs("status", before="suspended")),
-    **{
-        name: Variant(title.text, changed(name))
-        for name, title in _DETAIL_TITLES.items()
-        # Each suspension changes its end.
-        if name != "suspended_until"
-    },
+    **{name: Variant(title.text, changed(name)) for name, title in _DETAIL_TITLES.items()},
 }
 
 

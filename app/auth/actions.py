@@ -1,6 +1,6 @@
 """Actions of sign-in, credentials, sessions and authenticators, and rejected requests."""
 
-from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..core.actions import Action, Signal, Title, Variant, has
 from ..core.security_log import REJECTION_DATA
@@ -31,13 +31,12 @@ def _describe_revocation(data: Values) -> Title | None:
     return Title("Tokens of all accounts revoked by an operator") if "accounts" in data else None
 
 
-def _by_kind(app: Title, passkey: Title) -> Callable[[Values], Title | None]:
-    return lambda data: {"totp": app, "passkey": passkey}.get(data.get("kind", ""))
-
-
-def _kinds(app: str, passkey: str) -> Mapping[str, Variant]:
+def _by_kind(app: Title, passkey: Title) -> dict[str, Any]:
     titles = {"totp": app, "passkey": passkey}
-    return {kind: Variant(title, has(kind=kind)) for kind, title in titles.items()}
+    return {
+        "describe": lambda data: titles.get(data.get("kind", "")),
+        "variants": {kind: Variant(each.text, has(kind=kind)) for kind, each in titles.items()},
+    }
 
 
 LOGGED_IN = Signal(
@@ -187,15 +186,13 @@ AUTHENTICATOR_ADDED = Action(
     _KIND,
     log_event="factor_change",
     log_fields={"change": "added"},
-    describe=_by_kind(Title("Authenticator app added"), Title("Passkey added")),
-    variants=_kinds("Authenticator app added", "Passkey added"),
+    **_by_kind(Title("Authenticator app added"), Title("Passkey added")),
 )
 AUTHENTICATOR_RENAMED = Action(
     "authenticator.renamed",
     "Authenticator renamed",
     _KIND,
-    describe=_by_kind(Title("Authenticator app renamed"), Title("Passkey renamed")),
-    variants=_kinds("Authenticator app renamed", "Passkey renamed"),
+    **_by_kind(Title("Authenticator app renamed"), Title("Passkey renamed")),
 )
 AUTHENTICATOR_REMOVED = Action(
     "authenticator.removed",
@@ -203,8 +200,7 @@ AUTHENTICATOR_REMOVED = Action(
     _KIND,
     log_event="factor_change",
     log_fields={"change": "removed"},
-    describe=_by_kind(Title("Authenticator app removed"), Title("Passkey removed")),
-    variants=_kinds("Authenticator app removed", "Passkey removed"),
+    **_by_kind(Title("Authenticator app removed"), Title("Passkey removed")),
 )
 PASSKEY_SUSPECTED = Action(
     "passkey.suspected",

@@ -33,9 +33,8 @@ from ..workspaces.service import Workspaces
 from . import csv_files
 from .admin.filters import days_to_timestamps, emails_by_id, error_messages, filter_values, today
 from .csv_files import csv_lines, is_csv_name, release_connection
-from .error_texts import field_label
 from .links import link_to, redirect
-from .page_globals import moment, zone
+from .page_globals import moment
 from .texts import _, mark
 
 ROWS = 50
@@ -43,19 +42,29 @@ ROWS = 50
 MAX_HITS = 8
 # The area of actions that the application has declared.
 APPLICATION = mark("Application")
-# The API takes ids in these filters; the pages also accept email addresses.
-PERSON_FILTERS = ("account", "actor")
-_FILTERS = (*PERSON_FILTERS, "workspace", "target", "days", "since", "until")
+# Filters that are shown above the list.
+_TAGS = {
+    "account": mark("About {name}"),
+    "actor": mark("By {name}"),
+    "workspace": mark("In {name}"),
+}
+_FILTERS = (*_TAGS, "target", "days", "since", "until")
 # Periods until now, by their number of days.
 _PERIODS = {"1": mark("Today"), "7": mark("7 days"), "30": mark("30 days")}
 _REJECTED = ("failed", "refused", "reached", "reused", "suspected")
-_ENDED = ("deleted", "removed", "ended", "reset", "revoked", "unlinked", "pruned")
 # Roles and statuses in titles; those of the application are shown as they are.
 _NAMES = frozenset(
     (
         *(mark("root"), mark("admin"), mark("user"), mark("owner"), mark("member"), mark("guest")),
         *(mark("active"), mark("online"), mark("inactive"), mark("suspended")),
         *(mark("pending"), mark("deleting")),
+    )
+)
+# Labels of properties in the data of entries; others are shown by their names.
+_LABELS = frozenset(
+    (
+        *(mark("Email"), mark("Name"), mark("Password"), mark("Phone"), mark("Reason")),
+        *(mark("Role"), mark("Status"), mark("Type")),
     )
 )
 _CSV_NAMES = ("at", "title", "actor", "account")
@@ -92,10 +101,6 @@ class ActionGroup(NamedTuple):
     label: Markup
     options: Sequence[tuple[str, Markup]]
 
-    @property
-    def choices(self) -> Sequence[tuple[str, Markup]]:
-        return [(self.value, self.label), *self.options]
-
 
 def action_groups(areas: Collection[str] = ()) -> list[ActionGroup]:
     """Return the actions and their variants by area, in alphabetical order; `areas` selects."""
@@ -109,10 +114,14 @@ def action_groups(areas: Collection[str] = ()) -> list[ActionGroup]:
             options = ((value, _capitalize(_(title))) for value, title in titles.items())
             groups.setdefault(area, []).extend(options)
     found = [
-        ActionGroup(area, _(area), sorted(options, key=lambda option: option[1].casefold()))
+        ActionGroup(area, title := _(area), [(area, title), *sorted(options, key=_by_label)])
         for area, options in groups.items()
     ]
     return sorted(found, key=lambda group: group.label)
+
+
+def _by_label(option: tuple[str, Markup]) -> str:
+    return option[1].casefold()
 
 
 def _area(name: str) -> str:
@@ -159,8 +168,6 @@ class EntryList(NamedTuple):
 
     def filters(self) -> JsonObject:
         found: JsonObject = filter_values(_FILTERS)
-        if self.workspace_id is not None:
-            found.pop("workspace", None)
         kinds = [each for each in request.args.getlist("type") if each]
         return {**found, "type": kinds} if kinds else found
 
@@ -170,15 +177,13 @@ class EntryList(NamedTuple):
         The result is the same for an address without an account and for an account without
         entries here: managers do not learn who has an account.
         """
-        query = days_to_timestamps(
-            {name: each for name, each in given.items() if name not in ("type", "days")},
-            starts="since",
-            ends="until",
-        )
-        if given.get("days") in _PERIODS:
-            query.setdefault("since", today(1 - int(given["days"])))
+        query: JsonObject = {**days_to_timestamps(given, starts="since", ends="until")}
+        kinds, days = query.pop("type", ()), query.pop("days", "")
+        if days in _PERIODS:
+            query.setdefault("since", today(1 - int(days)))
         id_pattern = current_frontdesk.tables.account_ids.pattern
-        for name in PERSON_FILTERS:
+        # The API takes ids in these filters; the pages also accept email addresses.
+        for name in ("account", "actor"):
             text = query.get(name, "")
             if "@" in text or (text and not re.fullmatch(id_pattern, text, re.ASCII)):
                 found = service(Accounts).find(text)
@@ -192,7 +197,7 @@ class EntryList(NamedTuple):
         loaded: EntryFilter.Input = load_body(EntryFilter, query)
         if self.workspace_id is not None:
             loaded["workspace"] = self.workspace_id
-        return {**loaded, "kinds": _find_kinds(given["type"])} if "type" in given else loaded
+        return {**loaded, "kinds": _find_kinds(kinds)} if kinds else loaded
 
     @reads_replica
     def read(self, filters: EntryFilter.Input | None) -> tuple[Slice, Estimate]:
@@ -222,7 +227,7 @@ class EntryList(NamedTuple):
                 found, total = self.read(self.load(filters))
         except Invalid as problem:
             errors = [*error_messages(problem)]
-        position = filter_values(("after", "before"))
+        swapped = {"account": filters.get("actor"), "actor": filters.get("account")}
         rows = build_entry_rows(found.rows)
         return render(
             status=422 if errors else 200,
@@ -232,15 +237,12 @@ class EntryList(NamedTuple):
             filters=filters,
             search=search,
             hits=[(hit, self.link("page", _with(filters, hit))) for hit in hits],
-            chips=[*self._chips(filters, groups, rows)],
+            chips=[*self._chips(filters, groups, (rows or [{}])[0])],
             groups=groups,
             periods=[("", _("Any time")), *((days, _(title)) for days, title in _PERIODS.items())],
-            is_utc=zone() is None,
             page_url=self.link("page", {}),
-            swap_url=self.link(
-                "page", filters, account=filters.get("actor"), actor=filters.get("account")
-            ),
-            first_url=self.link("page", filters) if position else "",
+            swap_url=self.link("page", {**filters, **swapped}),
+            first_url=self.link("page", filters) if found.before else "",
             previous_url=self.link("page", filters, before=found.before) if found.before else "",
             next_url=self.link("page", filters, after=found.after) if found.after else "",
             csv_url=self.link("csv", filters),
@@ -248,20 +250,14 @@ class EntryList(NamedTuple):
         )
 
     def _chips(
-        self, filters: JsonObject, groups: Sequence[ActionGroup], rows: Sequence[Values]
+        self, filters: JsonObject, groups: Sequence[ActionGroup], row: Values
     ) -> Iterator[tuple[Markup, str]]:
         """Yield what the list is filtered by, with the link without this filter."""
-        row = rows[0] if rows else {}
-        texts = {
-            name: row.get(name) or (value if "@" in value else f"#{value}")
-            for name in (*PERSON_FILTERS, "workspace")
-            if (value := filters.get(name))
-        }
-        labels = {"account": mark("Affects {name}"), "actor": mark("By {name}")}
-        for name, text in texts.items():
-            label = _(labels.get(name, "{name}"), name=text)
-            yield label, self.link("page", {**filters, name: None})
-        titles = {value: title for group in groups for value, title in group.choices}
+        for name, label in _TAGS.items():
+            if value := filters.get(name):
+                text = row.get(name) or (value if "@" in value else f"#{value}")
+                yield _(label, name=text), self.link("page", {**filters, name: None})
+        titles = {value: title for group in groups for value, title in group.options}
         for value in (kinds := filters.get("type", [])):
             others = [each for each in kinds if each != value]
             yield titles.get(value, escape(value)), self.link("page", {**filters, "type": others})
@@ -276,8 +272,8 @@ class EntryList(NamedTuple):
             filters = self.load(given)
             release_connection()
             options: Any = {"write": _write_csv} if is_csv_name(name) else {}
-            log, no_lines = service(AuditLog), iter(())
-            lines = log.export(filters, self.schema, **options) if filters else no_lines
+            log = service(AuditLog)
+            lines = log.export(filters, self.schema, **options) if filters else iter(())
         except Invalid:
             # The page shows the errors of the filters.
             return redirect(self.link("page", given))
@@ -290,16 +286,15 @@ def _find_actions(search: str, groups: Iterable[ActionGroup]) -> list[Hit]:
     found = (
         Hit("type", value, title, "" if value == group.value else group.label)
         for group in groups
-        for value, title in group.choices
+        for value, title in group.options
         if text in title.casefold()
     )
     return [*islice(found, MAX_HITS)]
 
 
 def _with(filters: JsonObject, hit: Hit) -> JsonObject:
-    is_kind = hit.name == "type"
-    value = [*filters.get("type", ()), hit.value] if is_kind else hit.value
-    return {**filters, hit.name: value}
+    kinds = [*filters.get("type", ()), hit.value]
+    return {**filters, hit.name: kinds if hit.name == "type" else hit.value}
 
 
 def build_entry_rows(rows: Iterable[Values]) -> list[JsonObject]:
@@ -308,13 +303,13 @@ def build_entry_rows(rows: Iterable[Values]) -> list[JsonObject]:
     ids_of_rows = [row[name] for row in rows for name in ("actor_id", "account_id")]
     known = emails_by_id(ids.from_text(each) for each in ids_of_rows if each is not None)
     workspaces = service(Workspaces).names(row["workspace_id"] for row in rows)
-    objects: dict[str, Mapping[int, str]] = {}
-    for kind, find in (
-        ("invitation", service(Invitations).addresses),
-        (SUBJECT, service(SentNotifications).titles),
-    ):
-        found = {row["target_id"] for row in rows if row["target_kind"] == kind}
-        objects[kind] = find(int(each) for each in found if each.isdecimal())
+    targets = {(row["target_kind"], row["target_id"]) for row in rows if row["target_id"]}
+    addresses, titles = service(Invitations).addresses, service(SentNotifications).titles
+    objects = {
+        (kind, str(key)): name
+        for kind, find in (("invitation", addresses), (SUBJECT, titles))
+        for key, name in find(int(i) for of, i in targets if of == kind and i.isdecimal()).items()
+    }
     return [_entry_row(row, known, workspaces, objects) for row in rows]
 
 
@@ -322,21 +317,19 @@ def _entry_row(
     row: Values,
     known: Mapping[AccountKey, str],
     workspaces: Mapping[int, str],
-    objects: Mapping[str, Mapping[int, str]],
+    objects: Mapping[tuple[str, str], str],
 ) -> JsonObject:
     area, _dot, last = row["type"].partition(".")
     if row["actor_kind"] == "anonymous" and area in ("member", "invitation"):
         # An invited user who has just registered.
         row = {**row, "actor_id": row["account_id"]}
-    data = row["data"]
+    data, target = row["data"], (row["target_kind"], row["target_id"])
     changes = [*_changes(data)]
-    target = row["target_id"] or ""
-    of_kind = objects.get(row["target_kind"], {}) if target.isdecimal() else {}
-    texts = (of_kind.get(int(target or 0)), data.get("name"), data.get("text"))
+    texts = (objects.get(target), data.get("name"), data.get("text"))
     return {
         **row,
         "title": entry_title(row),
-        "kind": "bad" if last.endswith(_REJECTED) else "warn" if last in _ENDED else "",
+        "is_rejected": last.endswith(_REJECTED),
         "day": moment(row["at"], "day"),
         "actor": actor_name(row, known),
         "account": known.get(row["account_id"], ""),
@@ -344,19 +337,23 @@ def _entry_row(
         "object": next((each for each in texts if each and isinstance(each, str)), ""),
         "changes": changes,
         "facts": [
-            (field_label(name), _as_text(value))
+            (_label(name), _as_text(value))
             for name, value in data.items()
             if name not in ("before", "after") and not (name == "changed" and changes)
         ],
     }
 
 
-def _changes(data: Values) -> Iterator[tuple[Markup, str, str]]:
+def _changes(data: Values) -> Iterator[tuple[str, str, str]]:
     """Yield each changed property with its old and new value."""
     before, after = data.get("before") or {}, data.get("after") or {}
     names = dict.fromkeys((*before, *after, *data.get("changed", ()))) if before or after else ()
     for name in names:
-        yield field_label(name), _as_text(before.get(name)), _as_text(after.get(name))
+        yield _label(name), _as_text(before.get(name)), _as_text(after.get(name))
+
+
+def _label(name: str) -> str:
+    return _(name.capitalize()) if name.capitalize() in _LABELS else name.replace("_", " ")
 
 
 def _as_text(value: object) -> str:

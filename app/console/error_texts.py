@@ -220,13 +220,8 @@ def labeled_error(fault: Fault) -> Markup:
     if not fault.field:
         return field_error(fault)
     name = inner.rpartition(".")[2] or root
-    label = field_label(root if root in _LABELS else name)
-    return _("{field}: {error}", field=label, error=field_error(fault))
-
-
-def field_label(name: str) -> Markup:
-    """Return the label of a field, by default its name."""
-    return _(_LABELS.get(name) or name.replace("_", " ").capitalize())
+    label = _LABELS.get(root) or name.replace("_", " ").capitalize()
+    return _("{field}: {error}", field=_(label), error=field_error(fault))
 
 
 def _inactive_message(problem: Problem) -> Markup:

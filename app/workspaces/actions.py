@@ -64,9 +64,7 @@ WORKSPACE_UPDATED = Action(
     },
 )
 WORKSPACE_DELETED = Action(
-    "workspace.deleted",
-    "Workspace deleted",
-    {"name": "the name of the workspace, unless it was a personal one"},
+    "workspace.deleted", "Workspace deleted", {"name": "the name, unless it was personal"}
 )
 MEMBER_ADDED = Action(
     "member.added",
@@ -86,9 +84,7 @@ MEMBER_UPDATED = Action(
     variants={
         "role": Variant("Workspace role changed", differs("type")),
         "suspended": Variant("Workspace member suspended", differs("status", after="suspended")),
-        "reactivated": Variant(
-            "Workspace member reactivated", differs("status", before="suspended")
-        ),
+        "restored": Variant("Workspace member reactivated", differs("status", before="suspended")),
     },
 )
 MEMBER_REMOVED = Action(

@@ -97,7 +97,7 @@ def test_events_are_filtered(site: Site, visitors: Visitors) -> None:
     main = visitor.page.get_by_role("main")
     rows = main.locator("tbody tr")
     expect(rows.filter(has_text="Signed in")).to_have_count(1)
-    expect(main.get_by_text(f"Affects {ada.email}")).to_be_visible()
+    expect(main.get_by_text(f"About {ada.email}")).to_be_visible()
     # The first row is the day, and the details are the next row.
     rows.nth(1).locator("summary").click()
     expect(rows.nth(2).get_by_text("ID", exact=True)).to_be_visible()
@@ -110,7 +110,7 @@ def test_events_are_filtered(site: Site, visitors: Visitors) -> None:
     expect(main.get_by_text("No matching events")).to_be_visible()
     main.get_by_role("link", name="Remove the filter Password reset requested").click()
     expect(rows.filter(has_text="Signed in")).to_have_count(1)
-    expect(main.get_by_text(f"Affects {ada.email}")).to_be_visible()
+    expect(main.get_by_text(f"About {ada.email}")).to_be_visible()
 
 
 def test_events_are_chosen_by_content_and_group(site: Site, visitors: Visitors) -> None:
