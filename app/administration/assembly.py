@@ -21,6 +21,7 @@ from .filters import AccountFilters
 from .search import AccountSearch
 from .service import Administration
 from .view import AccountView
+from .workspaces import WorkspaceAdministration
 
 
 def assemble(context: Context) -> None:
@@ -29,6 +30,12 @@ def assemble(context: Context) -> None:
     context.provide(Administration, _administration)
     context.provide(CredentialAdministration, _credentials)
     context.provide(BulkAdministration, _bulk)
+    context.provide(
+        WorkspaceAdministration,
+        lambda known: WorkspaceAdministration(
+            known.get(Administration), known.get(Members), known.get(Workspaces)
+        ),
+    )
 
 
 def _view(context: Context) -> AccountView:

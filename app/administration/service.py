@@ -144,7 +144,7 @@ class Administration:
             check_root_remains(self.accounts, account)
             self._check_not_own(actor, account)
             self.check_actor(actor, account.role)
-            if workspaces := self.ownership.solely_owned(account_id):
+            if workspaces := self.ownership.lock_solely_owned(account_id):
                 raise SoleOwner([workspace.slug for workspace in workspaces])
             details = self.view.read(account_id)
             self.accounts.delete(account)

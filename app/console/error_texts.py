@@ -50,10 +50,15 @@ _TEXTS = {
         "Another account is linked to this user of the identity provider. Sign in there as another"
         " user, or remove the link from the other account."
     ),
+    "last_owner": mark(
+        "You are the only owner. Make another member an owner first, or delete the workspace."
+    ),
+    "last_root": mark("There is no other root account. Give another account the role root first."),
     "in_the_future": mark("Enter a date in the past."),
     "in_the_past": mark("Choose a date in the future."),
     "incorrect_code": mark("Incorrect or used code."),
     "incorrect_credentials": mark("Incorrect email or password."),
+    "invalid_format.active_account": mark("This account is not active."),
     "invalid_format.account_email": mark("This is not the account's email address."),
     "invalid_format.cursor": mark("Start again on the first page of the list."),
     "invalid_format.date": _DATE,
@@ -109,6 +114,10 @@ _TEXTS = {
     "sign_in_refused": mark("The identity provider's response was rejected. Start again."),
     "sign_up_needed": mark("Create an account first, or ask an administrator for one."),
     "slug_taken": mark("Another workspace has this address. Choose another one."),
+    "sole_owner": mark(
+        "Workspaces with other members have no other owner. Make another member of each workspace"
+        " an owner first, or delete the workspace."
+    ),
     "taken.account": mark("Another account has this value. Choose another one."),
     "too_common": mark("This password is too common. Choose another one."),
     "too_long": mark("Enter at most {max} characters."),
@@ -169,12 +178,6 @@ def _sentence_for(problem: Problem) -> Markup:
         return _inactive_message(problem)
     if isinstance(problem, Unavailable):
         return _("This is temporarily unavailable. Try again in a moment.")
-    if workspaces := problem.members.get("workspaces"):
-        return _(
-            "The account is the only owner of workspaces with other members ({workspaces})."
-            " Make another member an owner, or delete the workspaces first.",
-            workspaces=", ".join(workspaces),
-        )
     text = _(problem.detail if _is_explicit(problem) else problem.title or problem.detail)
     return text if text.endswith((".", "!", "?")) else text + "."
 

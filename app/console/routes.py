@@ -125,6 +125,8 @@ ROUTES: tuple[Route, ...] = (
         (PAGE, "/events.csv", "events.admin_events_csv"),
         (PAGE, "/workspaces", "workspaces.managed_workspaces_page"),
         (PAGE, "/workspaces/<row_id:workspace_id>", "workspaces.managed_workspace_page"),
+        (FORM, "/workspaces/<row_id:workspace_id>/owners", "workspaces.appoint_workspace_owner"),
+        (FORM, "/workspaces/<row_id:workspace_id>/delete", "workspaces.delete_managed_workspace"),
         (PAGE, "/settings", "settings.settings_page"),
     ),
     *_area(

@@ -167,7 +167,7 @@ class Deletion(BasicService):
         if account.role == ROOT:
             self.accounts.lock_roots()
         check_root_remains(self.accounts, account)
-        if owned := self.ownership.solely_owned(account.id):
+        if owned := self.ownership.lock_solely_owned(account.id):
             raise SoleOwner([workspace.slug for workspace in owned])
 
     def _scheduled(self, account_id: AccountKey) -> AccountDeletion | None:

@@ -43,20 +43,25 @@ class Ownership:
         )
 
     def is_last_owner(self, member: Member) -> bool:
-        """Whether the locked workspace would have no active owner without this member."""
+        """Whether the workspace would have no active owner without this member. A change locks the
+        workspace first."""
         if member.type != OWNER:
             return False
         is_owned = self.has_other_owner(member.workspace_id, member.account_id)
         return not self.session.scalar(select(is_owned))
 
-    def solely_owned(self, account_id: AccountKey) -> Sequence[Workspace]:
-        """The workspaces with other members that would have no active owner without the account,
-        ordered by slug. Locks all workspaces that the account owns."""
+    def lock_solely_owned(self, account_id: AccountKey) -> Sequence[Workspace]:
+        """Lock all workspaces that the account owns, and return `solely_owned`."""
         owned = select(Member.workspace_id).where(
             Member.account_id == account_id, Member.type == OWNER
         )
         for workspace_id in self.session.scalars(owned.order_by(Member.workspace_id)).all():
             lock_row(self.session, Workspace, Workspace.id == workspace_id)
+        return self.solely_owned(account_id)
+
+    def solely_owned(self, account_id: AccountKey) -> Sequence[Workspace]:
+        """Return the workspaces with other members that would have no active owner without the
+        account, ordered by slug. Pages call it without a transaction."""
         owner, other = aliased(Member), aliased(Member)
         is_shared = exists().where(
             other.workspace_id == Workspace.id, other.account_id != account_id
@@ -94,7 +99,7 @@ class Ownership:
         Return the workspaces without an active owner.
         """
         ownerless = []
-        for workspace in self.solely_owned(account_id):
+        for workspace in self.lock_solely_owned(account_id):
             successor = self._successor(workspace.id, account_id)
             if successor is None:
                 ownerless.append(workspace)

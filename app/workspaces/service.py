@@ -253,22 +253,34 @@ class Workspaces:
         with transaction(self.session) as session:
             owner = self.members.manager(actor)
             self.members.check_may_manage(owner, OWNER)
-            workspace = session.get_one(Workspace, owner.workspace_id)
-            if name is not None and name != workspace.name:
-                raise Invalid.about("name", NOT_THE_NAME)
-            report_action(
-                session,
-                WORKSPACE_DELETED,
-                account_id=owner.account_id,
-                workspace_id=workspace.id,
-                # The name of a personal workspace can be that of a person.
-                name=None if workspace.is_personal else workspace.name,
-            )
-            execute_bulk(session, delete(Workspace).where(Workspace.id == workspace.id))
-            self._delete_after_commit(workspace.logo_file)
+            workspace = self._delete(owner.workspace_id, name, owner.account_id)
             session.expunge(owner)
-            session.expunge(workspace)
             return WorkspaceAccess(workspace, owner)
+
+    def delete_as_operator(self, workspace_id: int, name: str) -> Workspace:
+        """Delete a workspace without being a member. The name confirms the deletion."""
+        with transaction(self.session):
+            self.members.lock(workspace_id)
+            return self._delete(workspace_id, name)
+
+    def _delete(
+        self, workspace_id: int, name: str | None, account_id: AccountKey | None = None
+    ) -> Workspace:
+        workspace = self.session.get_one(Workspace, workspace_id, populate_existing=True)
+        if name is not None and name != workspace.name:
+            raise Invalid.about("name", NOT_THE_NAME)
+        report_action(
+            self.session,
+            WORKSPACE_DELETED,
+            account_id=account_id,
+            workspace_id=workspace.id,
+            # The name of a personal workspace can be that of a person.
+            name=None if workspace.is_personal else workspace.name,
+        )
+        execute_bulk(self.session, delete(Workspace).where(Workspace.id == workspace.id))
+        self._delete_after_commit(workspace.logo_file)
+        self.session.expunge(workspace)
+        return workspace
 
     def _delete_after_commit(self, logo_file: str | None) -> None:
         if logo_file is not None:

@@ -38,6 +38,8 @@ OWN_FORMS: dict[str, str] = {
     "add_account_note": "belongs to the page of the console",
     "delete_account_note": "belongs to the page of the console",
     "change_managed_email": "belongs to the page of the console",
+    "appoint_workspace_owner": "belongs to the page of the console",
+    "delete_managed_workspace": "belongs to the page of the console",
     "unlink_managed_identity": "belongs to the page of the console",
     "suspend_selected": "changes many accounts, which the API does one at a time",
     "sign_out_selected": "changes many accounts, which the API does one at a time",

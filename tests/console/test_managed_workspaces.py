@@ -6,12 +6,14 @@ import re
 from functools import partial
 
 import pytest
+from werkzeug.test import TestResponse
 
 from app.testing.database import noted_queries
 from app.workspaces.models import Workspace
 
 from ..rigs.console.requests import ask, check_pages, delete_newest, plain_html
 from ..rigs.console.world import TEAM, World
+from .page_reader import visible_text
 
 LIST = "/admin/workspaces"
 
@@ -122,8 +124,6 @@ def test_page_shows_members_invitations_and_events(world: World) -> None:
     events = main_of(world, f"/admin/events?workspace={path.rpartition('/')[2]}")
     assert f'href="{path}"' in events
     assert f'href="/admin/events?workspace={path.rpartition("/")[2]}"' in main
-    # Admins read other workspaces and change nothing.
-    assert "<form" not in main.partition("</main>")[0]
 
 
 def test_page_of_an_account_links_to_its_workspaces(world: World) -> None:
@@ -148,3 +148,94 @@ def test_pages_take_a_fixed_number_of_queries(world: World) -> None:
         with noted_queries(world.site.app) as statements:
             ask(world.site.app, "GET", path, cookie)
         assert len(statements) <= most, statements
+
+
+def send_to(world: World, path: str, who: str = "admin", **fields: str) -> TestResponse:
+    cookie = world.site.cookie_of(world.people[who])
+    return ask(world.site.app, "POST", path, cookie, data=fields)
+
+
+def rejection(answer: TestResponse, status: int) -> str:
+    assert answer.status_code == status, answer.text
+    return visible_text(answer.text)
+
+
+def last_action(world: World, path: str, who: str = "root") -> str:
+    """Return the newest entry of the audit log about the workspace."""
+    events = main_of(world, f"/admin/events?workspace={path.rpartition('/')[2]}", who)
+    return visible_text(events.partition('class="lines')[2] or events)
+
+
+def test_admin_appoints_an_owner(world: World) -> None:
+    path, grace = page_of(world, TEAM), world.people["new_user"]
+    answer = send_to(world, f"{path}/owners", email=grace.email.upper())
+    assert answer.headers["Location"] == path
+    pairs = main_of(world, path).partition(">Owners<")[2].partition("</dd>")[0]
+    assert grace.email in pairs
+    assert world.ada.email in pairs
+    # Appointing the owner again changes nothing.
+    assert send_to(world, f"{path}/owners", email=grace.email).status_code == 303
+    actions = last_action(world, path)
+    assert actions.count("Workspace member added as owner") == 1
+    assert world.people["admin"].email in actions
+
+
+def test_owner_is_an_active_account_that_the_admin_may_manage(world: World) -> None:
+    path = f"{page_of(world, TEAM)}/owners"
+    for email, status, text in (
+        ("nobody@example.com", 404, "No account has this email address."),
+        ("", 422, "This field is required."),
+        (world.suspended.email, 422, "This account is not active."),
+        (world.people["admin"].email, 403, "cannot change their own account"),
+        (world.people["root"].email, 403, "does not have permission"),
+    ):
+        assert text in rejection(send_to(world, path, email=email), status)
+    assert send_to(world, path, "root", email=world.people["admin"].email).status_code == 303
+    assert send_to(world, f"{LIST}/999999/owners", email=world.ada.email).status_code == 404
+
+
+def test_admin_deletes_a_workspace_after_its_name_is_entered(world: World) -> None:
+    path = page_of(world, TEAM)
+    wrong = rejection(send_to(world, f"{path}/delete", name="Engine"), 422)
+    assert "This is not the name of the workspace." in wrong
+    assert send_to(world, f"{path}/delete").status_code == 422
+    assert send_to(world, f"{path}/delete", name="Engines").headers["Location"] == LIST
+    main_of(world, path, status=404)
+    assert world.adas.get(f"/workspaces/{TEAM}/members", 404)
+    actions = last_action(world, path)
+    assert "Workspace deleted" in actions
+    assert world.people["admin"].email in actions
+    assert send_to(world, f"{path}/delete", name="Engines").status_code == 404
+
+
+def test_admin_deletes_no_workspace_of_a_root(world: World) -> None:
+    path = page_of(world, "root")
+    rejected = rejection(send_to(world, f"{path}/delete", name="root"), 403)
+    assert "does not have permission" in rejected
+    assert send_to(world, f"{page_of(world, 'boss')}/delete", name="boss").status_code == 303
+    assert send_to(world, f"{path}/delete", "root", name="root").status_code == 303
+
+
+@pytest.mark.parametrize(("form", "field"), [("owners", "email"), ("delete", "name")])
+def test_changes_of_a_workspace_need_an_admin_with_a_recent_sign_in(
+    world: World, form: str, field: str
+) -> None:
+    path = f"{page_of(world, TEAM)}/{form}"
+    assert send_to(world, path, "owner", **{field: world.ada.email}).status_code == 403
+    cookie = world.site.cookie_of(world.people["admin"])
+    world.site.clock.step(minutes=16)
+    answer = ask(world.site.app, "POST", path, cookie, data={field: world.ada.email})
+    assert answer.headers["Location"].startswith("/confirm")
+
+
+def test_deletion_of_a_sole_owner_names_the_workspaces_instead_of_the_form(world: World) -> None:
+    path = page_of(world, TEAM)
+    adding = ["workspaces", "add", TEAM, world.people["new_user"].email]
+    assert world.site.app.test_cli_runner().invoke(args=adding).exit_code == 0
+    page = f"/admin/accounts/{world.ada.id}/delete"
+    main = main_of(world, page)
+    assert f'<a href="{path}" dir="auto">Engines</a>' in main
+    assert "<form" not in main.partition("</main>")[0]
+    rejection(send_to(world, page, email=world.ada.email), 409)
+    send_to(world, f"{path}/owners", email=world.people["new_user"].email)
+    assert "Enter the account's email address" in main_of(world, page)

@@ -282,8 +282,28 @@ def test_sole_owner_sees_the_names_of_the_workspaces(
     ada.api().post("/workspaces/engines/members", json={"email": bob.email})
     invitation = bob.api().get("/invitations").json[0]["id"]
     bob.api().post(f"/invitations/{invitation}/accept")
-    text = visible_text(reader.send_rejected("/account/delete", 409, password=ada.password))
-    assert "engines" in text
+    for text in (
+        reader.get("/account/delete"),
+        reader.send_rejected("/account/delete", 409, password=ada.password),
+    ):
+        assert "You are the only owner" in visible_text(text)
+        assert "<bdi>Engines</bdi>" in text
+        assert 'href="/workspaces/engines"' in text
+        assert 'href="/workspaces/engines/settings#delete"' in text
+        assert 'name="password"' not in text
+    changed = {"type": "owner"}
+    ada.api().patch(f"/workspaces/engines/members/{bob.id}", json=changed)
+    assert 'name="password"' in reader.get("/account/delete")
+
+
+def test_only_root_sees_that_another_root_is_needed(app: Flask, person: MakePerson) -> None:
+    root = person("root", role="root")
+    reader = PageReader(app, root)
+    text = reader.get("/account/delete")
+    assert "Give another account the role root first." in text
+    assert 'name="password"' not in text
+    person("second", role="root")
+    assert 'name="password"' in reader.get("/account/delete")
 
 
 def test_disabled_features_are_not_shown(make_app: MakeApp, person: MakePerson) -> None:

@@ -21,7 +21,7 @@ from ..rigs.console.requests import check_pages
 from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST, CookieBrowser
 from .form_client import FormClient
-from .page_reader import notice_of
+from .page_reader import notice_of, visible_text
 
 GARDEN = "/workspaces/garden"
 
@@ -310,7 +310,23 @@ def test_member_can_leave_and_the_last_owner_cannot(
     bobs = joins(app, bob)
     assert "You have left the workspace" in bobs.post_and_follow(f"{GARDEN}/leave")
     bobs.get(GARDEN, 403)
-    assert "active owner" in pages.post(f"{GARDEN}/leave", 409).text
+    assert "You are the only owner." in visible_text(pages.post(f"{GARDEN}/leave", 409).text)
+
+
+def test_only_owner_sees_what_leaving_needs_before_a_dialog(
+    pages: FormClient, app: Flask, ada: Person, bob: Person
+) -> None:
+    for page in (f"{GARDEN}/settings", f"{GARDEN}/members/{ada.id}"):
+        shown = pages.get(page)
+        assert "Make another member an owner first, or delete the workspace." in shown
+        assert f'href="{GARDEN}"' in shown.partition("You are the only owner.")[2]
+        assert re.search(r'href="[^"]*#delete"', shown)
+        assert f"{GARDEN}/leave" not in shown
+        assert f'action="{GARDEN}/members/{ada.id}"' not in shown
+    assert 'id="delete"' in pages.get(f"{GARDEN}/settings")
+    joins(app, bob, "owner")
+    assert f'action="{GARDEN}/leave"' in pages.get(f"{GARDEN}/settings")
+    assert f'action="{GARDEN}/members/{ada.id}"' in pages.get(f"{GARDEN}/members/{ada.id}")
 
 
 def test_invitation_is_accepted_in_the_list(pages: FormClient, app: Flask, bob: Person) -> None:

@@ -27,6 +27,7 @@ from ...core.web.paging import Slice
 from ...deletion.service import Deletion
 from ...exports.service import Exports
 from ...profiles.models import Profile
+from ...workspaces.ownership import Ownership
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..audit_log import build_entry_rows
 from ..form_fields import own_details
@@ -131,11 +132,15 @@ def with_ownerless(text: Markup, slugs: Sequence[str]) -> Markup:
     """Return the notice of a suspension, with the workspaces that it leaves without an owner."""
     if not slugs:
         return text
+    links: Sequence[str] = slugs
+    if service(ConsoleResources).features.has(".managed_workspaces_page"):
+        link = Markup('<a href="{}">{}</a>')
+        paths = [link_to(".managed_workspaces_page", search=slug) for slug in slugs]
+        links = [link.format(path, slug) for path, slug in zip(paths, slugs, strict=True)]
     return _(
-        "{result} Without an active owner: {workspaces}. Appoint one with {command}.",
+        "{result} Without an active owner: {workspaces}. Appoint one on the workspace's page.",
         result=text,
-        workspaces=", ".join(slugs),
-        command=f"flask workspaces add {slugs[0]} EMAIL --type owner",
+        workspaces=Markup(", ").join(links),
     )
 
 
@@ -191,6 +196,7 @@ def delete_managed_account_page(account_id: AccountKey) -> Response:
         at=AT,
         account=details,
         may_change=may_change(details, account_id),
+        owned=service(Ownership).solely_owned(account_id),
     )
 
 

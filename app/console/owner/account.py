@@ -18,6 +18,7 @@ from ...deletion.routes import deletion_required
 from ...exports import routes as exports_api
 from ...exports.routes import exports_required
 from ...exports.service import Exports
+from ...workspaces.ownership import Ownership
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..cookies import browser_zone, choose_theme, theme
 from ..form_fields import own_details
@@ -101,11 +102,14 @@ def fetch_export(export_id: int) -> Response:
 @deletion_required
 @hidden
 def deletion_page() -> Response:
+    accounts, account = service(Accounts), caller().attached_account
     return render_page(
         "owner/deletion.html",
         at="account_page",
+        is_last_root=accounts.is_last_root(account),
+        owned=service(Ownership).solely_owned(account.id),
         days=current_frontdesk.settings.of(AuthSettings).ACCOUNT_DELETION_DAYS,
-        has_password=service(Accounts).has_usable_password(caller().attached_account),
+        has_password=accounts.has_usable_password(account),
     )
 
 

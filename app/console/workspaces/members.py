@@ -19,6 +19,7 @@ from ...workspaces.guards import (
 )
 from ...workspaces.members import Members
 from ...workspaces.models import ACTIVE, MANAGERS
+from ...workspaces.ownership import Ownership
 from ...workspaces.routes import IN_PATH
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Paging, redirect_to
@@ -81,6 +82,7 @@ def member_page(workspace_slug: str, account_id: AccountKey) -> Response:
         shown=shown,
         person=people.by_emails([shown.email], caller().account)[shown.email],
         is_managed=current_member.may_manage(shown.member.type),
+        is_last_owner=service(Ownership).is_last_owner(shown.member),
         is_own=account_id == current_member.account_id,
         types=assignable_types(),
         statuses=dict.fromkeys((ACTIVE, _SUSPENDED, status)),

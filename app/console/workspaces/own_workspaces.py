@@ -9,6 +9,7 @@ from ...core.web.operation import hidden
 from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import active_member_required, current_member
 from ...workspaces.models import OWNER
+from ...workspaces.ownership import Ownership
 from ...workspaces.routes import IN_PATH
 from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, console_form, get_from_api
@@ -66,7 +67,11 @@ def switch_workspace(call_api: ApiCall) -> Response:
 @hidden
 def workspace_settings_page(workspace_slug: str) -> Response:
     return render_workspace_page(
-        "settings.html", "settings", is_owner=current_member.type == OWNER, has_logos=has_pictures()
+        "settings.html",
+        "settings",
+        is_owner=current_member.type == OWNER,
+        is_last_owner=service(Ownership).is_last_owner(current_member),
+        has_logos=has_pictures(),
     )
 
 

@@ -1,0 +1,47 @@
+"""Changes of workspaces by administrators, who need not be members."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from ..accounts.models import Viewer
+from ..core.coded_messages import CodedMessage
+from ..core.db.transaction import transaction
+from ..core.errors import Invalid
+from ..workspaces.members import ListedMember, Members
+from ..workspaces.models import ACTIVE, OWNER, Member, Workspace
+from ..workspaces.service import Workspaces
+from .service import Administration
+
+NOT_ACTIVE = CodedMessage("Not an active account.", "invalid_format", expected="active_account")
+
+
+@dataclass(eq=False)
+class WorkspaceAdministration:
+    """The rules are those of accounts: an admin appoints no account with administrative rights, and
+    deletes no workspace that such an account owns."""
+
+    administration: Administration
+    members: Members
+    workspaces: Workspaces
+
+    def appoint_owner(self, actor: Viewer, workspace_id: int, email: str) -> ListedMember:
+        """Make an active account an owner, also one that is no member."""
+        accounts = self.administration.accounts
+        with transaction(accounts.session):
+            account = self.administration.lock_other(actor, accounts.get(email).id)
+            if not accounts.is_active(account):
+                raise Invalid.about("email", NOT_ACTIVE)
+            workspace = self.workspaces.by_id(workspace_id)
+            return self.members.put(workspace, account.email, OWNER, ACTIVE)
+
+    def delete(self, actor: Viewer, workspace_id: int, name: str) -> Workspace:
+        """Delete a workspace, if `name` is its name."""
+        accounts = self.administration.accounts
+        is_owner = (Member.workspace_id == workspace_id, Member.type == OWNER)
+        with transaction(accounts.session) as session:
+            self.members.lock(workspace_id)
+            ids = select(Member.account_id).where(*is_owner, Member.account_id != actor.id)
+            roles = session.scalars(select(accounts.model.role).where(accounts.model.id.in_(ids)))
+            self.administration.check_actor(actor, "user", *roles)
+            return self.workspaces.delete_as_operator(workspace_id, name)
