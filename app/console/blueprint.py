@@ -29,6 +29,8 @@ POLICY = (
 )
 # Each of 1,000 selected accounts is a part of a form that also uploads a file.
 MAX_FORM_PARTS = 2_000
+# The pages that begin and finish a sign-in through a provider.
+PROVIDER, CALLBACK = "/sign-in/provider/<provider>", "/sign-in/provider/<provider>/callback"
 # Compression saves no packets for shorter pages.
 MIN_COMPRESSED_SIZE = 1000
 
@@ -83,7 +85,12 @@ blueprint = Console(
     "console", __name__, assemble=assemble, about="Pages in a browser", has_pages=True
 )
 for method, rule, reference in ROUTES:
-    blueprint.add_url_rule(rule, view_func=lazy_view(reference), methods=[method])
+    view = lazy_view(reference)
+    if rule in (PROVIDER, CALLBACK):
+        # The provider `default` has paths without its name.
+        short, default = rule.replace("/<provider>", ""), {"provider": "default"}
+        blueprint.add_url_rule(short, view_func=view, methods=[method], defaults=default)
+    blueprint.add_url_rule(rule, view_func=view, methods=[method])
 for kind, name in (
     (Problem, "handle_problem"),
     (HTTPException, "show_http_exception"),
@@ -179,8 +186,6 @@ _EMAIL_PAGES = {
     "PREFERENCES_PATH": ("/account/notifications", "owner.preferences.preferences_page"),
     "UNSUBSCRIBE_PATH": ("/unsubscribe", "visitor.unsubscribe.unsubscribe_page"),
 }
-# The pages that finish the sign-in through a provider: `default`, and named ones.
-CALLBACK, NAMED_CALLBACK = "/sign-in/provider/callback", "/sign-in/provider/{}/callback"
 
 
 def add_email_paths(app: App, context: Context, name: str, options: SignalOptions) -> None:
@@ -212,7 +217,8 @@ def add_callbacks(context: Context, options: SignalOptions) -> None:
     if not context.has(Providers):
         return
     for provider in context.get(Providers).values():
-        path = CALLBACK if provider.is_default else NAMED_CALLBACK.format(provider.name)
+        name = "" if provider.is_default else f"/{provider.name}"
+        path = CALLBACK.replace("/<provider>", name)
         context.get(RedirectUris).allow(f"{url}{_prefix(options)}{path}")
 
 

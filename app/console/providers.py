@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DEFAULT = "default"
-
 
 class ProviderLink(NamedTuple):
     """A provider, for the button that opens it."""
@@ -33,7 +31,7 @@ class ProviderLink(NamedTuple):
 
     def sign_in(self, next_page: str = "") -> str:
         """Return the path that redirects to the provider; `next_page` opens after the sign-in."""
-        return provider_path("provider_sign_in", self.name, next=next_page or None)
+        return link_to(".provider_sign_in", provider=self.name, next=next_page or None)
 
 
 def provider_links() -> list[ProviderLink]:
@@ -66,16 +64,9 @@ def returned_values(values: Mapping[str, str]) -> dict[str, str]:
     return {name: values.get(name, "") for name in ("code", "state", "iss") if name in values}
 
 
-def provider_path(endpoint: str, name: str, **values: str | None) -> str:
-    """Return the path of a page of a provider: that of `default` has no name."""
-    if name == DEFAULT:
-        return link_to(f".{endpoint}", **values)
-    return link_to(f".named_{endpoint}", provider=name, **values)
-
-
 def redirect_uri(name: str) -> str:
     """Return the allowed redirect URI of the console, which is the same in all requests."""
-    here = f"{own_origin(request)}{provider_path('provider_callback', name)}"
+    here = f"{own_origin(request)}{link_to('.provider_callback', provider=name)}"
     if name not in _providers():
         # The provider does not exist, which the API reports.
         return here
@@ -94,7 +85,7 @@ def find_redirect_uri(name: str) -> str:
     """Return the allowed redirect URI of the console, or an empty string."""
     from ..auth.idp.redirects import RedirectUris
 
-    provider, path = _providers()[name], provider_path("provider_callback", name)
+    provider, path = _providers()[name], link_to(".provider_callback", provider=name)
     own, here = provider.redirect_uri, own_origin(request)
     # Without PUBLIC_URL, a proxy may hide whether the page has TLS.
     core = current_frontdesk.settings.core

@@ -32,7 +32,7 @@ NEEDS = {
     "/banners": {"banners"},
     "/unsubscribe": {"unsubscribe"},
     "/profile": {"profiles"},
-    "/sign-in/provider/<provider>": {PROVIDERS},
+    "/sign-in/provider": {PROVIDERS},
     "/security/identities": {PROVIDERS},
     "/account/activity": {"events"},
     "/account/notifications": {"notifications"},

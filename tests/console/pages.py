@@ -142,8 +142,6 @@ NO_PAGES: dict[str, str] = {
     "provider_sign_in": "redirects to the provider",
     "signed_out_page": "redirects",
     "provider_callback": "needs a provider",
-    "named_provider_sign_in": "redirects to the provider",
-    "named_provider_callback": "needs a provider",
     "provider_code_page": "needs a provider",
     "identities_page": "needs a provider",
     "link_page": "needs a provider",

@@ -57,7 +57,6 @@ DISABLED = {
     "begin_link",
     "confirm_link",
     "finish_link",
-    "finish_named_provider_sign_in",
     "finish_provider_sign_in",
     "remove_identity",
     "verify_provider_email",

@@ -107,11 +107,11 @@ def test_missing_redirect_uri_makes_the_sign_in_unavailable(
     assert "IDP_ALLOWED_REDIRECT_URIS" in capfd.readouterr().err
 
 
-def test_disabled_provider_pages_are_forbidden(make_app: Callable[..., Flask]) -> None:
+def test_provider_pages_do_not_exist_without_the_provider(make_app: Callable[..., Flask]) -> None:
     client = PageClient(make_app())
     for path in ("/sign-in/provider", CALLBACK):
         client.open(path)
-        assert client.status == 403
+        assert client.status == 404
 
 
 def test_owner_links_the_provider_of_the_contract(client: PageClient, person: MakePerson) -> None:

@@ -9,7 +9,7 @@ from flask import Response, request, session
 
 from ...auth.errors import EmailCodeRequired, LinkConfirmationRequired
 from ...auth.idp import routes as idp_api
-from ...auth.idp.decorators import idp_required, provider_required
+from ...auth.idp.decorators import provider_required
 from ...auth.idp.pending import PendingSignIns
 from ...core.context import current_frontdesk
 from ...core.web.operation import anyone, hidden
@@ -17,51 +17,52 @@ from ..api_calls import ApiCall, console_form, get_from_api, report
 from ..links import link_to, local_path, next_path, redirect, redirect_to
 from ..pages import render_page
 from ..pending_links import PendingLink
-from ..providers import DEFAULT, provider_path, provider_title, redirect_uri, returned_values
+from ..providers import provider_title, redirect_uri, returned_values
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 
 _NEXT = "frontdesk_console_next"
 
 
 @anyone
-@idp_required
+@provider_required
 @hidden
-def provider_sign_in() -> Response:
+def provider_sign_in(provider: str) -> Response:
     """Redirect to the provider. A link opens this page: the policy forbids forms to other sites."""
-    query = {"redirect_uri": redirect_uri(DEFAULT)}
-    return _remember_next(get_from_api(idp_api.idp_login, query=query))
-
-
-@anyone
-@provider_required
-@hidden
-def named_provider_sign_in(provider: str) -> Response:
     query = {"redirect_uri": redirect_uri(provider)}
-    return _remember_next(get_from_api(idp_api.provider_login, query=query, provider=provider))
-
-
-@anyone
-@idp_required
-@hidden
-def provider_callback() -> Response:
-    return _callback_page(DEFAULT, ".finish_provider_sign_in")
+    response: Response = get_from_api(idp_api.provider_login, query=query, provider=provider)
+    if wanted := next_path(""):
+        session[_NEXT] = wanted
+    else:
+        session.pop(_NEXT, None)
+    return response
 
 
 @anyone
 @provider_required
 @hidden
-def named_provider_callback(provider: str) -> Response:
-    return _callback_page(provider, ".finish_named_provider_sign_in", provider=provider)
+def provider_callback(provider: str) -> Response:
+    values = request.values
+    wanted = local_path(values.get("next", "")) or local_path(session.get(_NEXT, ""))
+    keystore, clock = current_frontdesk.keystore, current_frontdesk.clock
+    is_link = PendingSignIns(session, keystore, clock).is_link(values.get("state"))
+    start = link_to(".provider_sign_in", provider=provider, next=wanted or None)
+    return render_page(
+        f"visitor/provider_{'callback' if 'code' in values else 'refused'}.html",
+        name=provider,
+        provider=provider_title(provider),
+        action=".finish_link" if is_link else ".finish_provider_sign_in",
+        start=link_to(".identities_page") if is_link else start,
+        carried={**returned_values(values), "next": wanted},
+        next=wanted,
+        is_link=is_link,
+    )
 
 
-@console_form(idp_api.idp_callback, page=provider_callback)
-def finish_provider_sign_in(call_api: ApiCall) -> Response:
-    return _finish(call_api, DEFAULT, without=("iss",))
-
-
-@console_form(idp_api.provider_callback, page=named_provider_callback)
-def finish_named_provider_sign_in(call_api: ApiCall, provider: str) -> Response:
-    return _finish(call_api, provider)
+@console_form(idp_api.provider_callback, page=provider_callback)
+def finish_provider_sign_in(call_api: ApiCall, provider: str) -> Response:
+    prepare_sign_in()
+    json = {**returned_values(request.form), "redirect_uri": redirect_uri(provider)}
+    return _sign_in(provider, call_api, json=json)
 
 
 @anyone
@@ -79,41 +80,6 @@ def verify_provider_email(call_api: ApiCall, provider: str) -> Response:
     """Verify the address of a new user, which the provider has not verified."""
     prepare_sign_in()
     return _sign_in(provider, call_api)
-
-
-def _remember_next(response: Response) -> Response:
-    if wanted := next_path(""):
-        session[_NEXT] = wanted
-    else:
-        session.pop(_NEXT, None)
-    return response
-
-
-def _callback_page(name: str, action: str, **path: str) -> Response:
-    values, title = request.values, provider_title(name)
-    wanted = local_path(values.get("next", "")) or _stored_next()
-    start = provider_path("provider_sign_in", name, next=wanted or None)
-    keystore, clock = current_frontdesk.keystore, current_frontdesk.clock
-    is_link = PendingSignIns(session, keystore, clock).is_link(values.get("state"))
-    if is_link:
-        start, action, path = link_to(".identities_page"), ".finish_link", {"provider": name}
-    page: dict[str, Any] = {"provider": title, "start": start, "next": wanted, "is_link": is_link}
-    if "code" not in values:
-        return render_page("visitor/provider_refused.html", **page)
-    return render_page(
-        "visitor/provider_callback.html",
-        action=action,
-        path=path,
-        carried={**returned_values(values), "next": wanted},
-        **page,
-    )
-
-
-def _finish(call_api: ApiCall, name: str, without: tuple[str, ...] = ()) -> Response:
-    prepare_sign_in()
-    found = {**returned_values(request.form), "redirect_uri": redirect_uri(name)}
-    json = {part: value for part, value in found.items() if part not in without}
-    return _sign_in(name, call_api, json=json)
 
 
 def _sign_in(name: str, call_api: ApiCall, **data: Any) -> Response:
@@ -135,9 +101,5 @@ def _code_page(name: str, login_id: str) -> Response:
         name=name,
         provider=provider_title(name),
         carried={"login_id": login_id, "next": next_path("")},
-        start=provider_path("provider_sign_in", name, next=next_path("") or None),
+        start=link_to(".provider_sign_in", provider=name, next=next_path("") or None),
     )
-
-
-def _stored_next() -> str:
-    return local_path(session.get(_NEXT, ""))
