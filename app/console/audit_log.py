@@ -43,11 +43,7 @@ MAX_HITS = 8
 # The area of actions that the application has declared.
 APPLICATION = mark("Application")
 # Filters that are shown above the list.
-_TAGS = {
-    "account": mark("About {name}"),
-    "actor": mark("By {name}"),
-    "workspace": mark("In {name}"),
-}
+_TAGS = {"account": mark("About {who}"), "actor": mark("By {who}"), "workspace": mark("In {who}")}
 _FILTERS = (*_TAGS, "target", "days", "since", "until")
 # Periods until now, by their number of days.
 _PERIODS = {"1": mark("Today"), "7": mark("7 days"), "30": mark("30 days")}
@@ -256,7 +252,7 @@ class EntryList(NamedTuple):
         for name, label in _TAGS.items():
             if value := filters.get(name):
                 text = row.get(name) or (value if "@" in value else f"#{value}")
-                yield _(label, name=text), self.link("page", {**filters, name: None})
+                yield _(label, who=text), self.link("page", {**filters, name: None})
         titles = {value: title for group in groups for value, title in group.options}
         for value in (kinds := filters.get("type", [])):
             others = [each for each in kinds if each != value]
