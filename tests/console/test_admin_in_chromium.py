@@ -83,6 +83,32 @@ def test_account_is_created_changed_and_deleted(site: Site, visitors: Visitors) 
     expect(page.get_by_text("Deleted the account grace@example.com.")).to_be_visible()
 
 
+def test_numbers_of_a_chart_are_shown_by_pointer_and_keyboard(
+    site: Site, visitors: Visitors
+) -> None:
+    """Also without scripts: the bars are radio buttons."""
+    visitor = visitors(site.person("boss", role="admin"))
+    visitor.open("/admin")
+    page = visitor.page
+    days = page.get_by_role("group", name="Successful and failed sign-ins").get_by_role("radio")
+    expect(days).to_have_count(7)
+    today = page.locator(".chart label").last
+    shown = today.locator(".tip")
+    expect(shown).to_have_css("clip-path", "inset(50%)")
+    today.hover()
+    expect(shown).to_have_css("clip-path", "none")
+    expect(shown).to_have_text(re.compile(r"^\d+ \w+ 1 Succeeded · 0 Failed$"))
+    page.get_by_role("heading", name="Overview").hover()
+    expect(shown).to_have_css("clip-path", "inset(50%)")
+    days.first.focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    expect(days.last).to_be_focused()
+    expect(shown).to_have_css("clip-path", "none")
+    page.keyboard.press("Tab")
+    expect(shown).to_have_css("clip-path", "inset(50%)")
+
+
 def test_events_are_filtered(site: Site, visitors: Visitors) -> None:
     ada, boss = site.person("ada"), site.person("boss", role="admin")
     site.cookie_of(ada)

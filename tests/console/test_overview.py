@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ from app.accounts.service import Accounts
 from app.console.admin.figures import Figure
 from app.console.admin.filters import start_of_day
 from app.console.admin.periods import find_period
+from app.console.resources import ConsoleResources
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk, service
 from app.delivery.outbox.models import Delivery, OutgoingMessage
@@ -36,22 +38,27 @@ def main_of(world: World, path: str) -> str:
 
 
 class Stats:
-    """The tiles of the page by their labels."""
+    """The tiles and the table of the page by their labels."""
 
     def __init__(self, main: str) -> None:
         self.tiles = {}
-        for part in main.split('<div class="stat ')[1:]:
-            link = part.partition("<a ")[2].partition("</a>")[0]
+        for part in re.split('<div class="stat |<tr><th scope="row"><a ', main)[1:]:
+            link = part.partition('class="through"')[2].partition("</a>")[0]
             self.tiles[link.partition(">")[2]] = part
 
     def link(self, label: str) -> str:
         return self.tiles[label].partition('href="')[2].partition('"')[0]
 
     def value(self, label: str) -> str:
-        return self.tiles[label].partition('class="value">')[2].partition("<")[0]
+        found = re.search(
+            r'class="value">([^<]*)|<td class="end number".*?>([^<]+)<', self.tiles[label]
+        )
+        assert found
+        return found[1] or found[2]
 
     def hint(self, label: str) -> str:
-        return self.tiles[label].partition('class="hint">')[2].partition("<")[0]
+        found = re.search(r'class="(?:hint|quiet)"[^>]*>([^<]*)', self.tiles[label])
+        return found[1] if found else ""
 
 
 def add_events(world: World, kind: str, *ages: timedelta, account: Any = None) -> None:
@@ -67,7 +74,7 @@ def add_events(world: World, kind: str, *ages: timedelta, account: Any = None) -
 def test_figures_are_compared_with_the_period_before(world: World) -> None:
     ages = [timedelta(days=40), timedelta(days=41), timedelta(days=42)]
     before = Stats(main_of(world, "/admin?period=30d"))
-    assert before.hint("Failed sign-ins") in ("No change", "Zero in the period before")
+    assert before.hint("Failed sign-ins") in ("", "No change")
     add_events(world, "login.failed", *ages, timedelta(days=2))
     add_events(world, "login.succeeded", *ages, account=world.ada.id)
     stats = Stats(main_of(world, "/admin?period=30d"))
@@ -76,7 +83,7 @@ def test_figures_are_compared_with_the_period_before(world: World) -> None:
     assert stats.hint("Failed sign-ins") == Figure(number, 3).change
     assert stats.hint("Active accounts").endswith("%, from 1")
     assert stats.hint("Sign-ins").endswith("%, from 3")
-    assert Stats(main_of(world, "/admin?period=7d")).hint("Sign-ins") == "Zero in the period before"
+    assert Stats(main_of(world, "/admin?period=7d")).hint("Sign-ins").endswith(", from 0")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,7 @@ def test_figures_are_compared_with_the_period_before(world: World) -> None:
         (12, 10, "+20%, from 10"),
         (1000, 2000, "-50%, from 2,000"),
         (3, 3, "No change"),
-        (3, 0, "Zero in the period before"),
+        (3, 0, "+3, from 0"),
         (3, None, ""),
         (None, None, ""),
     ],
@@ -108,9 +115,11 @@ def test_figures_link_to_the_lists_that_they_count(world: World, period: str) ->
     failed = main_of(world, stats.link("Failed sign-ins"))
     assert failed.count('class="event"') == int(stats.value("Failed sign-ins"))
     assert answer(world, stats.link("Sign-ins")).status_code == 200
-    assert main.count("As a table") == 5
+    # No message was sent, so that chart is not shown.
+    assert main.count("As a table") == 1
     number = {"24h": 24, "7d": 7, "30d": 30, "90d": 90}[period]
-    assert main.count('<tr><th scope="row">') == 5 * number
+    assert main.count('<tr><th scope="row">') == number + 5
+    assert main.count('type="radio"') == number
 
 
 def test_deliveries_of_the_period_are_listed(world: World) -> None:
@@ -142,6 +151,37 @@ def test_imported_accounts_are_counted_when_they_were_created(world: World) -> N
     assert Stats(main_of(world, "/admin?period=7d")).value("Sign-ups") == "5"
     stats = Stats(main_of(world, "/admin?period=30d"))
     assert stats.value("Sign-ups") == "6"
+
+
+def test_chart_without_numbers_is_not_shown(world: World) -> None:
+    main = main_of(world, "/admin")
+    assert "Successful and failed sign-ins" in main
+    assert "Sent and failed messages" not in main
+    with world.site.app.app_context():
+        session, now = current_frontdesk.session, current_frontdesk.clock.now()
+        message = OutgoingMessage(title="Hours", message="New ones", created_at=now)
+        session.add(message)
+        session.flush()
+        row = {"outgoing_id": message.id, "receiver_id": "1", "channel": "email", "lane": 0}
+        session.add(Delivery(**row, state="failed", due_at=now, finished_at=now))
+        session.commit()
+    assert "Sent and failed messages" in main_of(world, "/admin")
+
+
+@pytest.mark.parametrize(
+    ("most", "axis"),
+    [(0, [2, 1]), (1, [2, 1]), (3, [4, 2]), (9, [10, 5]), (10, [10, 5]), (41, [60, 30]),
+     (100, [100, 50]), (853, [1000, 500]), (2500, [4000, 2000])],
+)  # fmt: skip
+def test_axis_of_a_chart_ends_at_an_even_number(world: World, most: int, axis: list[int]) -> None:
+    template = '{% import "console/ui.html" as ui with context %}{{ ui.bars(points, "All") }}'
+    with world.site.app.test_request_context():
+        templates = service(ConsoleResources).templates
+        page = templates.from_string(template).render(points=[("1 Mar", most), ("2 Mar", 0)])
+    scale = page.partition('class="scale"')[2].partition("</div>")[0]
+    assert re.findall(r"<span>([\d,]+)</span>", scale) == [f"{each:,}" for each in (*axis, 0)]
+    assert page.count('type="radio"') == 2
+    assert f"<b>1 Mar</b> {most:,}" in page
 
 
 def test_unknown_period_is_rejected(world: World) -> None:

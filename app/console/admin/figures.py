@@ -9,10 +9,9 @@ from sqlalchemy import select
 
 from ...accounts.service import Accounts
 from ...audit.settings import AuditSettings
-from ...auth.actions import AUTHENTICATOR_ADDED, LOGIN_FAILED
+from ...auth.actions import LOGIN_FAILED
 from ...auth.mfa.models import Authenticator
 from ...auth.settings import AuthSettings
-from ...core.actions import Action
 from ...core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
 from ...core.context import current_frontdesk, service
 from ...core.db.base import timestamp_literal
@@ -29,11 +28,10 @@ MAX_SIGN_INS = 200_000
 _IS_SIGN_IN = AuditEntry.type == MOST_FREQUENT
 _SIGN_INS = Series("sign-ins", AuditEntry.at, [_IS_SIGN_IN], is_final=True)
 _SIGNED_IN = replace(_SIGN_INS, name="signed-in", distinct=AuditEntry.account_id)
-
-
-def _events(action: Action) -> Series:
-    is_type = AuditEntry.type == action.name
-    return Series(action.name, AuditEntry.at, [is_type, NOT_FREQUENT], is_final=True)
+_IS_FAILED = AuditEntry.type == LOGIN_FAILED.name
+_FAILED_SIGN_INS = Series(
+    LOGIN_FAILED.name, AuditEntry.at, [_IS_FAILED, NOT_FREQUENT], is_final=True
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Figure:
         if self.number == self.before:
             return _("No change")
         if not self.before:
-            return _("Zero in the period before")
+            return _("+{n}, from 0", n=number(self.number))
         percent = round(100 * (self.number - self.before) / self.before)
         amount, before = number(abs(percent)), number(self.before)
         if self.number > self.before:
@@ -79,11 +77,14 @@ class Counted:
         before = sum(self.numbers[:cut]) if self.has_before else None
         return Figure(sum(self.numbers[cut:]), before)
 
-    def points(self, second: "Counted | None" = None) -> list[tuple[Any, ...]]:
-        """Return the points of a chart: a label, the number, and that of a second series."""
-        length = len(self.period.buckets)
-        series = [each.numbers[-length:] for each in (self, second) if each and each.numbers]
-        return list(zip(self.period.labels, *series, strict=True))
+    @property
+    def current(self) -> Sequence[int]:
+        """The numbers of the period itself; empty while rows are still being counted."""
+        return self.numbers[-len(self.period.buckets) :] if self.numbers else ()
+
+    def points(self, second: "Counted") -> list[tuple[Any, ...]]:
+        """Return the points of a chart: a label, the number, and that of the second series."""
+        return list(zip(self.period.labels, self.current, second.current, strict=True))
 
 
 class Figures:
@@ -113,8 +114,7 @@ class Figures:
             found[state] = self._count(ended_series(state))
         if self.has_audit_log:
             found["sign_ins"] = self._count(_SIGN_INS, has_before=self.has_earlier)
-            for name, action in (("failed_sign_ins", LOGIN_FAILED), ("mfa", AUTHENTICATOR_ADDED)):
-                found[name] = self._count(_events(action), has_before=self.has_earlier)
+            found["failed_sign_ins"] = self._count(_FAILED_SIGN_INS, has_before=self.has_earlier)
             numbers = self.counter.count(_SIGNED_IN, self.period.buckets)
             found["signed_in"] = Counted(self.period, numbers, has_before=False)
         return found
