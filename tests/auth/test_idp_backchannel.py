@@ -27,11 +27,13 @@ from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each, new_name
 from ..rigs.oidc.browser import Browser
 from ..rigs.oidc.campus import ADA, EVENT, Campus
-from ..rigs.oidc.fake_fixtures import MakeProvidersApp, client_of
+from ..rigs.oidc.fake_fixtures import Guest, MakeProvidersApp, client_of
 from ..rigs.oidc.fakes import SECRET, GitHub, Google, running
-from ..rigs.oidc.node import Provider
+from ..rigs.oidc.glewlwyd import Glewlwyd, GlewlwydBrowser
+from ..rigs.oidc.node import CLIENT_SECRET, Provider
 from ..rigs.oidc.proxy import Proxy
-from ..rigs.oidc.visitor import Visitor
+from ..rigs.oidc.visitor import REDIRECT_URI, Visitor
+from ..rigs.processes import within
 from .test_idp_sign_out import links, sign_in
 
 PATH = "/idp/campus/backchannel-logout"
@@ -104,7 +106,7 @@ def test_end_is_audited(campus_app: Flask, campus: Campus, ada: Person) -> None:
 
 
 def test_accepted_variants(campus_app: Flask, campus: Campus, ada: Person) -> None:
-    for header in ({"typ": None}, {"typ": "Logout+JWT"}, {"typ": "LOGOUT+JWT"}):
+    for header in ({"typ": None}, {"typ": "Logout+JWT"}, {"typ": "LOGOUT+JWT"}, {"typ": "JWT"}):
         api = sign_in(campus_app, campus)
         send(campus_app, campus.logout_token(header, sub=ADA["sub"], aud=["x", "frontdesk"]))
         assert not is_in(api)
@@ -155,7 +157,7 @@ HOSTILE: dict[str, Callable[[Campus], str]] = {
     ),
     "the public key as a secret": signed_with_the_public_key,
     "changed": lambda campus: of()(campus)[:-8] + "AAAAAAAA",
-    "another typ": lambda campus: campus.logout_token({"typ": "JWT"}, sub=ADA["sub"]),
+    "another typ": lambda campus: campus.logout_token({"typ": "at+jwt"}, sub=ADA["sub"]),
     "another issuer": of(iss="https://evil.example"),
     "no issuer": of(iss=None),
     "another audience": of(aud="other"),
@@ -166,7 +168,7 @@ HOSTILE: dict[str, Callable[[Campus], str]] = {
     "iat as a text": of(iat=str(int(time.time()))),
     "no iat": of(iat=None),
     "expired": of(exp=int(time.time()) - 60),
-    "no exp": of(exp=None),
+    "exp that is no time": of(exp="tomorrow"),
     "nonce": of(nonce="n"),
     "empty nonce": of(nonce=""),
     "no events": of(events=None),
@@ -339,3 +341,21 @@ def test_sign_out_by_a_real_provider(
     assert (is_in(laptop), is_in(tablet)) == (False, False)
     # Without sessions, it is unknown which tokens belong to the browser.
     assert is_in(phone) == (sessions == "on")
+
+
+def test_sign_out_by_another_real_provider(
+    make_providers_app: MakeProvidersApp, glewlwyd: Glewlwyd, person: MakePerson
+) -> None:
+    client = {"client_id": "by-post", "client_secret": CLIENT_SECRET}
+    campus = {"kind": "oidc", "metadata_url": glewlwyd.metadata_url, **client}
+    app = make_providers_app(campus=campus, AUTH__SESSIONS="on")
+    by_password = person("ada", into=app).api()
+    guest, browser = Guest(app, "campus"), GlewlwydBrowser(glewlwyd)
+    with serving(app) as url:
+        glewlwyd.set_logout_uri("by-post", REDIRECT_URI, f"{url}{PATH}")
+        answer = guest.finish(browser.sign_in(guest.begin(), "ada", REDIRECT_URI))
+        through_provider = Api(app, token=answer.json["access_token"])
+        assert is_in(through_provider)
+        browser.session.end_session(str(links(app)[0].sid))
+        within(10, lambda: not is_in(through_provider))
+    assert is_in(by_password)

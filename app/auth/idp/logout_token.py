@@ -20,7 +20,8 @@ from .provider import TENANT
 
 log = logging.getLogger(__name__)
 
-TYPE = "logout+jwt"
+# `JWT` is what libraries write that know no other type; an ID token with it has no event.
+TYPES = ("logout+jwt", "jwt")
 EVENT = "http://schemas.openid.net/event/backchannel-logout"
 # The longest time between the issue of a token and its arrival, with the difference of the clocks.
 MAX_AGE = 300
@@ -60,9 +61,11 @@ def _rules(client: Any, header: JsonObject, claims: JsonObject) -> dict[str, boo
     now = time.time()
     issuer = client.server_metadata["issuer"].replace(TENANT, str(claims.get("tid")))
     audience, events = claims.get("aud"), claims.get("events")
-    issued_at, expires_at = claims.get("iat"), claims.get("exp")
+    issued_at = claims.get("iat")
+    # Drafts of the specification had no `exp`, and servers leave it out.
+    expires_at = claims.get("exp", now)
     return {
-        "typ": str(header.get("typ", TYPE)).lower() == TYPE,
+        "typ": str(header.get("typ", TYPES[0])).lower() in TYPES,
         "iss": claims.get("iss") == issuer,
         "aud": client.client_id in (audience if isinstance(audience, list) else [audience]),
         "iat": isinstance(issued_at, int | float) and abs(now - issued_at) <= MAX_AGE,

@@ -81,6 +81,12 @@ class Glewlwyd:
             admin.send("POST", "client/", client(name, method, redirect_uri))
         admin.send("POST", "user/", user("ada"))
 
+    def set_logout_uri(self, name: str, redirect_uri: str, logout_uri: str) -> None:
+        registered = client(name, CLIENTS[name], redirect_uri)
+        Session(self.url, "admin").send(
+            "PUT", f"client/{name}", registered | {"backchannel_logout_uri": logout_uri}
+        )
+
     def set_groups(self, name: str, groups: list[str]) -> None:
         Session(self.url, "admin").send("PUT", f"user/{name}", user(name) | {"groups": groups})
 
@@ -104,6 +110,10 @@ class Session:
         self.send("PUT", f"auth/grant/{query['client_id']}/", {"scope": query["scope"]})
         response = self._web.get(f"{url}&g_continue", allow_redirects=False, timeout=10)
         return str(response.headers["Location"])
+
+    def end_session(self, sid: str) -> None:
+        """Sign out, as the script of the page for sign-out does."""
+        self.send("DELETE", f"oidc/session/{sid}/")
 
     def session_of(self, logout_url: str) -> str:
         """Return the id of the session that the page for sign-out is about."""
@@ -165,6 +175,7 @@ def plugin(issuer: str) -> dict[str, Any]:
         "pkce-allowed": True,
         "pkce-required": True,
         "session-management-allowed": True,
+        "back-channel-logout-allowed": True,
         "session-cookie-name": "GLEWLWYD2_OIDC_SID",
         "session-cookie-expiration": 3600,
         "name-claim": "mandatory",
