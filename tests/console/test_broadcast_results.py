@@ -219,8 +219,7 @@ def test_messages_that_wait_for_another_attempt_are_retrying(
     assert "7 messages are retrying, next attempt" in overview
     assert "Check that a worker is running" not in overview
     queued = visible_text(admin.get("/admin/deliveries?state=pending"))
-    assert "3 attempts" in queued
-    assert "The server accepts the message later 451 4.7.1" in queued
+    assert "The server accepts the message later" in queued
     # Without a worker, they are late too.
     clock.step(seconds=4000)
     assert "Check that a worker is running" in visible_text(admin.get("/admin"))
