@@ -34,7 +34,7 @@ from . import csv_files
 from .admin.filters import days_to_timestamps, emails_by_id, error_messages, filter_values, today
 from .csv_files import csv_lines, is_csv_name, release_connection
 from .links import link_to, redirect
-from .page_globals import moment
+from .page_globals import moment, zone
 from .texts import _, mark
 
 ROWS = 50
@@ -236,6 +236,7 @@ class EntryList(NamedTuple):
             chips=[*self._chips(filters, groups, (rows or [{}])[0])],
             groups=groups,
             periods=[("", _("Any time")), *((days, _(title)) for days, title in _PERIODS.items())],
+            is_utc=zone() is None,
             page_url=self.link("page", {}),
             swap_url=self.link("page", {**filters, **swapped}),
             first_url=self.link("page", filters) if found.before else "",
