@@ -1,7 +1,7 @@
 """Changes of many accounts at once: one statement for all, and an audit log entry for each."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from .service import Administration
 # Larger selections are rejected: a transaction keeps the accounts locked.
 MAX_ACCOUNTS = 1_000
 # Why a bulk change skips an account.
-OWN, ROLE, IS_SUSPENDED = "own", "role", "suspended"
+OWN, ROLE, IS_SUSPENDED, IS_ACTIVE = "own", "role", "suspended", "active"
 IS_DELETING, IS_PENDING, IS_MEMBER = "deleting", "pending", "member"
 
 # Returns the reason why the change skips an account, or None.
@@ -38,6 +38,8 @@ class Selection(NamedTuple):
     skipped: list[tuple[AccountLike, str]]
     # The slugs of the workspaces that a suspension leaves without an active owner.
     ownerless: Sequence[str] = ()
+    # The accounts that a suspension changed and that were active before.
+    formerly_active: Sequence[AccountKey] = ()
 
 
 @dataclass(eq=False)
@@ -56,11 +58,14 @@ class BulkAdministration:
         return self.accounts.session
 
     def preview(
-        self, actor: AccountLike, ids: Collection[AccountKey], *, suspends: bool = False
+        self, actor: AccountLike, ids: Collection[AccountKey], action: str = ""
     ) -> Selection:
         """Return what a change would include and skip."""
-        find_reason = self._reason_against_suspension(Suspension()) if suspends else _no_reason
-        return self._select(actor.id, actor.role, ids, find_reason)
+        reasons = {
+            "suspend": self._reason_against_suspension(Suspension()),
+            "reactivate": self._reason_against_reactivation,
+        }
+        return self._select(actor.id, actor.role, ids, reasons.get(action, _no_reason))
 
     def existing(self, ids: Collection[AccountKey]) -> Selection:
         """Return the accounts without rules, for an action that changes nothing."""
@@ -74,9 +79,10 @@ class BulkAdministration:
         """Suspend the accounts and revoke their tokens."""
         if suspension.until is not None:
             self.administration.check_until(suspension.until)
-        with transaction(self.session) as session:
+        with transaction(self.session):
             selection = self._lock(actor, ids, self._reason_against_suspension(suspension))
             before = {account.id: account.status for account in selection.included}
+            active = [each.id for each in selection.included if self.accounts.is_active(each)]
             changed = ["status", *(["suspended_until"] if suspension.until else [])]
             self._end_tokens(
                 selection.included,
@@ -84,17 +90,32 @@ class BulkAdministration:
                 suspended_until=suspension.until,
                 suspended_reason=suspension.reason,
             )
-            for account in selection.included:
-                report_action(
-                    session,
-                    ACCOUNT_UPDATED,
-                    account_id=account.id,
-                    changed=changed,
-                    before={"status": before[account.id]},
-                    after={"status": SUSPENDED},
-                )
-            ids = [account.id for account in selection.included]
-            return selection._replace(ownerless=self.administration.ownership.without_owner(ids))
+            self._report(before, SUSPENDED, changed)
+            ownerless = self.administration.ownership.without_owner([*before])
+            return selection._replace(ownerless=ownerless, formerly_active=active)
+
+    def reactivate(self, actor: AccountLike, ids: Collection[AccountKey]) -> Selection:
+        """Set the active status, which ends suspensions."""
+        status = self.accounts.active_status
+        with transaction(self.session):
+            selection = self._lock(actor, ids, self._reason_against_reactivation)
+            before = {account.id: account.status for account in selection.included}
+            self._update(
+                selection.included, status=status, suspended_until=None, suspended_reason=None
+            )
+            self._report(before, status, ["status"])
+            return selection
+
+    def _report(self, before: Mapping[AccountKey, str], status: str, changed: list[str]) -> None:
+        for account_id, former in before.items():
+            report_action(
+                self.session,
+                ACCOUNT_UPDATED,
+                account_id=account_id,
+                changed=changed,
+                before={"status": former},
+                after={"status": status},
+            )
 
     def sign_out(self, actor: AccountLike, ids: Collection[AccountKey]) -> Selection:
         """Revoke all tokens of the accounts."""
@@ -165,6 +186,11 @@ class BulkAdministration:
             return IS_PENDING if is_pending else None
 
         return find_reason
+
+    def _reason_against_reactivation(self, account: AccountLike) -> str | None:
+        if account.status in (DELETING, PENDING):
+            return IS_DELETING if account.status == DELETING else IS_PENDING
+        return IS_ACTIVE if self.accounts.is_active(account) else None
 
     def _end_tokens(self, accounts: Iterable[AccountLike], **values: Any) -> None:
         """Update the accounts, with one statement unless some tokens were revoked just now."""

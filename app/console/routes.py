@@ -113,6 +113,8 @@ ROUTES: tuple[Route, ...] = (
         (PAGE, "/accounts/selected/email", "selected_accounts.email_selected_page"),
         (PAGE, "/accounts/selected/suspend", "selected_accounts.suspend_selected_page"),
         (FORM, "/accounts/selected/suspend", "selected_accounts.suspend_selected"),
+        (PAGE, "/accounts/selected/reactivate", "selected_accounts.reactivate_selected_page"),
+        (FORM, "/accounts/selected/reactivate", "selected_accounts.reactivate_selected"),
         (PAGE, "/accounts/selected/sign-out", "selected_accounts.sign_out_selected_page"),
         (FORM, "/accounts/selected/sign-out", "selected_accounts.sign_out_selected"),
         (PAGE, "/accounts/selected/add", "selected_accounts.add_selected_page"),

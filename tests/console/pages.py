@@ -98,6 +98,7 @@ PAGES: tuple[Page, ...] = (
     Page("account-suspend", "suspend_managed_account_page", who="admin"),
     Page("account-email", "managed_email_page", who="admin"),
     Page("accounts-suspend", "suspend_selected_page", who="admin", query=selected_accounts),
+    Page("accounts-reactivate", "reactivate_selected_page", who="admin", query=selected_accounts),
     Page("accounts-sign-out", "sign_out_selected_page", who="admin", query=selected_accounts),
     Page("accounts-add", "add_selected_page", who="admin", query=selected_accounts),
     Page("accounts-email", "email_selected_page", who="admin", query=selected_accounts),

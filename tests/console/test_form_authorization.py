@@ -42,6 +42,7 @@ OWN_FORMS: dict[str, str] = {
     "delete_managed_workspace": "belongs to the page of the console",
     "unlink_managed_identity": "belongs to the page of the console",
     "suspend_selected": "changes many accounts, which the API does one at a time",
+    "reactivate_selected": "changes many accounts, which the API does one at a time",
     "sign_out_selected": "changes many accounts, which the API does one at a time",
     "add_selected": "changes many accounts, which the API does one at a time",
     "carry_email": "opens another page for visitors with the email address filled in",

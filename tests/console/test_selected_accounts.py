@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from html import unescape
 from typing import Any
@@ -19,8 +20,8 @@ from ..rigs.racing import run_concurrently
 from .form_client import FormClient
 from .test_admin_accounts import AdminClient, details
 
-SUSPEND, SIGN_OUT, ADD = (
-    f"/admin/accounts/selected/{action}" for action in ("suspend", "sign-out", "add")
+SUSPEND, REACTIVATE, SIGN_OUT, ADD = (
+    f"/admin/accounts/selected/{action}" for action in ("suspend", "reactivate", "sign-out", "add")
 )
 
 
@@ -69,6 +70,65 @@ def test_selected_accounts_are_suspended_and_others_are_skipped_with_the_reason(
     recorded = events(world, "account.updated")
     assert {each["account_id"] for each in recorded} == set(ids(*members))
     assert recorded[0]["data"]["after"] == {"status": "suspended"}
+
+
+def test_selected_accounts_are_reactivated_and_others_are_skipped_with_the_reason(
+    world: World, admin: AdminClient, members: list[Person]
+) -> None:
+    inactive = world.site.person("inactive", status="inactive")
+    pending = world.site.person("pending", status="pending")
+    admin.send(SUSPEND, account=ids(*members[:2]), length="7", suspended_reason="Sends spam")
+    chosen = ids(*members, inactive, pending, world.people["root"], world.people["admin"])
+    page = admin.get(REACTIVATE, account=chosen)
+    assert "Reactivate 3 accounts?" in page
+    for reason in ("Already active", "Unverified email address", "Your own account"):
+        assert reason in page
+    admin.send(REACTIVATE, account=chosen)
+    for person in (*members, inactive):
+        found = details(world, person.id)
+        assert (found["status"], found["suspended_until"]) == ("active", None)
+        assert found["suspended_reason"] is None
+    assert details(world, pending.id)["status"] == "pending"
+    [newest, *_others] = events(world, "account.updated")
+    assert newest["data"] == {
+        "changed": ["status"],
+        "before": {"status": "inactive"},
+        "after": {"status": "active"},
+    }
+    members[0].api().get("/account")
+    # Nothing is left to do.
+    count = len(events(world, "account.updated"))
+    admin.send(REACTIVATE, account=chosen)
+    assert len(events(world, "account.updated")) == count == 5
+
+
+def test_undo_of_a_suspension_reactivates_the_accounts_that_it_changed(
+    world: World, members: list[Person]
+) -> None:
+    client = FormClient(world.site.app, world.people["admin"])
+    inactive = world.site.person("inactive", status="inactive")
+    chosen = [str(each.id) for each in (*members, inactive, world.suspended)]
+    answer = client.post(SUSPEND, account=chosen, length="open", next="/admin/accounts?role=user")
+    notice = client.get(answer.headers["Location"]).partition('class="toast')[2]
+    undo = dict(re.findall(r'name="(\w+)" value="([^"]*)"', notice.partition("</form>")[0]))
+    assert undo == {
+        "account": " ".join(str(each.id) for each in members),
+        "next": "/admin/accounts?role=user",
+    }
+    page = client.post_and_follow(REACTIVATE, **undo)
+    assert "Reactivated 3 accounts." in page
+    assert [details(world, each.id)["status"] for each in members] == ["active"] * 3
+    for person in (inactive, world.suspended):
+        assert details(world, person.id)["status"] == "suspended"
+
+
+def test_suspension_of_no_active_account_has_no_undo(world: World) -> None:
+    client = FormClient(world.site.app, world.people["admin"])
+    inactive = world.site.person("inactive", status="inactive")
+    answer = client.post(SUSPEND, account=str(inactive.id), length="open", next="/admin/accounts")
+    page = client.get(answer.headers["Location"])
+    assert "Suspended 1 account." in page
+    assert ">Undo<" not in page
 
 
 def test_suspension_of_only_owners_shows_their_workspaces(
@@ -180,11 +240,12 @@ def test_change_takes_the_same_number_of_statements_for_any_number_of_accounts(
     counts = []
     for chosen in (members[:1], members[1:]):
         forms: list[tuple[str, dict[str, Any]]] = [(SUSPEND, {}), (ADD, {"workspace": TEAM})]
+        forms.insert(1, (REACTIVATE, {}))
         for path, fields in forms:
             with noted_queries(world.site.app) as statements:
                 admin.send(path, account=ids(*chosen), **fields)
             counts.append(len(statements))
-    assert counts[:2] == counts[2:]
+    assert counts[:3] == counts[3:]
 
 
 def test_of_two_changes_at_once_the_second_skips_the_accounts_of_the_first(
@@ -209,6 +270,7 @@ def test_admin_selects_accounts_in_the_list(site: Site, visitors: Visitors) -> N
     boss = visitors(site.person("boss", role="admin"))
     page = boss.page
     boss.open("/admin/accounts?search=member")
+    expect(page.get_by_role("button", name="Suspend…")).to_be_hidden()
     page.get_by_label(f"Select {people[0].email}").check()
     if boss.cell.script:
         expect(page.locator(".selection output")).to_have_text("1")
@@ -227,11 +289,66 @@ def test_admin_selects_accounts_in_the_list(site: Site, visitors: Visitors) -> N
     ).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text("Accounts")
     expect(page.locator("tbody").get_by_text("Suspended", exact=True)).to_have_count(3)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Reactivated 2 accounts.")).to_be_visible()
+    expect(page.locator("tbody").get_by_text("Suspended", exact=True)).to_have_count(1)
 
     page.get_by_label(f"Select {people[0].email}").check()
     page.get_by_label("Select member3@example.com").check()
+    page.get_by_label("More actions").click()
     page.get_by_role("button", name="Email…").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Email 2 accounts?")
     page.get_by_role("button", name="Write the message").click()
     expect(page.get_by_text("2 accounts selected")).to_be_visible()
     expect(page.get_by_label(people[0].email)).to_be_checked()
+
+
+def test_selection_of_all_accounts_shows_its_number_and_its_limit(
+    site: Site, visitors: Visitors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.console.admin.accounts.ROWS", 2)
+    people = [site.person(f"member{number}") for number in range(4)]
+    boss = visitors(site.person("boss", role="admin"))
+    page, suspend = boss.page, boss.page.get_by_role("button", name="Suspend…")
+    limit = page.get_by_text("A change can include at most 3 accounts. Choose more filters.")
+    boss.open("/admin/accounts?search=member")
+    page.get_by_label(f"Select {people[3].email}").check()
+    page.get_by_label("Select all 4").check()
+    if boss.cell.script:
+        expect(page.locator(".selection")).to_contain_text("4 selected")
+        expect(page.get_by_label(f"Select {people[2].email}")).to_be_checked()
+    suspend.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Suspend 4 accounts?")
+
+    monkeypatch.setattr("app.console.admin.accounts.MAX_ACCOUNTS", 3)
+    boss.open("/admin/accounts?search=member")
+    page.get_by_label(f"Select {people[3].email}").check()
+    expect(limit).to_be_hidden()
+    page.get_by_label("Select all 4").check()
+    expect(limit).to_be_visible()
+    if boss.cell.script:
+        for name in ("Suspend…", "Reactivate…", "Email…"):
+            expect(page.get_by_role("button", name=name, include_hidden=True)).to_be_disabled()
+        page.get_by_label(f"Select {people[2].email}").uncheck()
+        expect(page.locator(".selection")).to_contain_text("1 selected")
+        expect(suspend).to_be_enabled()
+        expect(limit).to_be_hidden()
+    page.get_by_role("button", name="Clear").click()
+    expect(suspend).to_be_hidden()
+    expect(page.get_by_label(f"Select {people[3].email}")).not_to_be_checked()
+    if boss.cell.script:
+        expect(page.get_by_label(f"Select {people[3].email}")).to_be_focused()
+
+
+def test_bar_of_selected_accounts_is_one_row_that_stays_visible(
+    site: Site, visitors: Visitors
+) -> None:
+    people = [site.person(f"member{number:02}") for number in range(30)]
+    boss = visitors(site.person("boss", role="admin"))
+    boss.open("/admin/accounts?search=member&sort=email")
+    bar = boss.page.locator(".selection")
+    boss.page.get_by_label(f"Select {people[-1].email}").check()
+    expect(bar).to_be_in_viewport(ratio=0.99)
+    box = bar.bounding_box()
+    assert box is not None
+    assert box["height"] < (60 if boss.cell.width > 1000 else 150)

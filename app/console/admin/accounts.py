@@ -11,6 +11,7 @@ from ...accounts.schemas import own_fields, own_schema
 from ...accounts.search import MAX_CHECKED, MAX_MATCHES
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
+from ...administration.bulk import MAX_ACCOUNTS
 from ...administration.rules import may_manage_roles
 from ...administration.schemas import AccountDetails, AccountQuery
 from ...administration.search import NEWEST_FIRST, AccountSearch
@@ -89,6 +90,7 @@ def managed_accounts_page() -> Response:
         total=_total(found, query),
         most=MAX_MATCHES if is_cut else 0,
         checked=MAX_CHECKED,
+        limit=MAX_ACCOUNTS,
         first_url=link_to(f".{AT}", **filters) if position and not found.rows else "",
         row=row,
         previous_url=_page_link(filters, max(row - ROWS, 1), before=found.before),

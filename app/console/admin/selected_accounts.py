@@ -24,7 +24,7 @@ from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.models import GUEST, MEMBER
 from ...workspaces.service import Workspaces
 from ..api_calls import console_form
-from ..links import link_to, next_path, redirect
+from ..links import Undo, link_to, next_path, redirect
 from ..pages import render_page
 from ..texts import _, _n, mark
 from .account import with_ownerless
@@ -38,6 +38,7 @@ _REASONS = {
     bulk.OWN: mark("your own account"),
     bulk.ROLE: mark("role that you cannot change here"),
     bulk.IS_SUSPENDED: mark("already suspended"),
+    bulk.IS_ACTIVE: mark("already active"),
     bulk.IS_DELETING: mark("scheduled for deletion"),
     bulk.IS_PENDING: mark("unverified email address"),
     bulk.IS_MEMBER: mark("already a member"),
@@ -68,6 +69,11 @@ def suspend_selected_page() -> Response:
 
 
 @admins_only
+def reactivate_selected_page() -> Response:
+    return _page("reactivate")
+
+
+@admins_only
 def sign_out_selected_page() -> Response:
     return _page("sign_out")
 
@@ -89,7 +95,7 @@ def _page(action: str) -> Response:
     selection = (
         bulk_changes.existing(changed)
         if action == "email"
-        else bulk_changes.preview(caller().account, changed, suspends=action == "suspend")
+        else bulk_changes.preview(caller().account, changed, action)
     )
     return render_page(
         "admin/selected_accounts.html",
@@ -100,7 +106,7 @@ def _page(action: str) -> Response:
         count=len(selection.included),
         skipped=_skipped(selection.skipped),
         limit=MAX_ACCOUNTS if ids is None else 0,
-        back=next_path(link_to(f".{AT}")),
+        back=_back(),
         has_dates=keeps_dates(current_frontdesk.tables.account_model),
     )
 
@@ -116,7 +122,9 @@ def _selected_ids() -> Sequence[AccountKey] | None:
         return [_id(str(row["id"])) for row in found.rows] if is_complete else None
     given = request.form if request.method == "POST" else request.args
     try:
-        ids = [_id(text) for text in dict.fromkeys(given.getlist("account")[: MAX_ACCOUNTS + 1])]
+        # The form that undoes a suspension has the ids in one field.
+        texts = " ".join(given.getlist("account")).split()
+        ids = [_id(text) for text in dict.fromkeys(texts[: MAX_ACCOUNTS + 1])]
     except ValueError:
         return []
     return ids if len(ids) <= MAX_ACCOUNTS else None
@@ -145,7 +153,17 @@ def suspend_selected() -> Response:
     )
     n = len(selection.included)
     text = _n("Suspended {n} account.", "Suspended {n} accounts.", n)
-    return _finish(selection, with_ownerless(text, selection.ownerless))
+    active = " ".join(map(str, map(serialize_id, selection.formerly_active)))
+    undo = Undo(link_to(".reactivate_selected"), {"account": active, "next": _back()})
+    return _finish(selection, with_ownerless(text, selection.ownerless), undo if active else None)
+
+
+@console_form(page=reactivate_selected_page)
+@admins_only
+def reactivate_selected() -> Response:
+    selection = service(BulkAdministration).reactivate(caller().account, _chosen_ids())
+    n = len(selection.included)
+    return _finish(selection, _n("Reactivated {n} account.", "Reactivated {n} accounts.", n))
 
 
 @console_form(page=sign_out_selected_page)
@@ -177,13 +195,17 @@ def add_selected(form: WorkspaceFields.Input) -> Response:
     return _finish(selection, text)
 
 
-def _finish(selection: Selection, text: str) -> Response:
+def _back() -> str:
+    return next_path(link_to(f".{AT}"))
+
+
+def _finish(selection: Selection, text: str, undo: Undo | None = None) -> Response:
     """Return to the list, with the number of changed accounts and why others were skipped."""
     if skipped := _skipped(selection.skipped):
         reasons = Markup(", ").join(Markup("{} ({})").format(*each) for each in skipped)
         text = _("{result} Skipped: {reasons}.", result=text, reasons=reasons)
     kind = "success" if selection.included and not selection.ownerless else "warning"
-    return redirect(next_path(link_to(f".{AT}")), text, kind=kind)
+    return redirect(_back(), text, kind=kind, undo=undo)
 
 
 def _skipped(skipped: Sequence[tuple[AccountLike, str]]) -> list[tuple[str, int]]:

@@ -1,26 +1,43 @@
-// Selected rows of a list: "select all" on this page, and the number of selected rows.
+// Selected rows of a list: "select all" on this page or of the list, and the number of selected rows.
 const list = "form[data-selection]";
 
+const rows = (form) => [...form.elements].filter((input) => input.name === "account");
+
 function update(form) {
-  const boxes = [...form.elements].filter((input) => input.name === "account");
+  const boxes = rows(form);
   const count = boxes.filter((box) => box.checked).length;
-  const all = form.querySelector("[data-select-all]");
-  all.checked = boxes.length > 0 && count === boxes.length;
-  all.indeterminate = count > 0 && count < boxes.length;
-  form.querySelector("output").textContent = String(count);
+  const page = form.querySelector("[data-select-all]");
+  const all = form.elements.all?.checked ?? false;
+  page.checked = boxes.length > 0 && count === boxes.length;
+  page.indeterminate = count > 0 && count < boxes.length;
+  form.querySelector("output").textContent = all ? form.dataset.selection : String(count);
+  // More accounts than a change can include.
+  for (const button of form.querySelectorAll(".actions button")) button.disabled = all && "limited" in form.dataset;
 }
 
 document.addEventListener("change", ({ target }) => {
   const { form } = target;
   if (!form?.matches(list)) return;
-  if (target.matches("[data-select-all]")) {
-    for (const input of form.elements) if (input.name === "account") input.checked = target.checked;
+  const { all } = form.elements;
+  if (target.matches("[data-select-all]") || target === all) {
+    for (const input of rows(form)) input.checked = target.checked;
   }
+  if (all && !target.checked) all.checked = false;
   update(form);
+});
+document.addEventListener("reset", ({ target }) => {
+  if (!target.matches(list)) return;
+  // After the browser has cleared the boxes, and the bar with the focused button is hidden.
+  setTimeout(() => {
+    update(target);
+    rows(target)[0].focus();
+  });
 });
 // The browser restores the selection of a page of its history.
 addEventListener("pageshow", () => document.querySelectorAll(list).forEach(update));
-// The address of the list has only the filters with a value.
+// The address of the list has only the filters with a value, and not each row if all are selected.
 document.addEventListener("formdata", ({ target, formData }) => {
-  if (target.method === "get") for (const [name, value] of [...formData]) if (!value) formData.delete(name);
+  if (target.method !== "get") return;
+  if (target.elements.all?.checked) formData.delete("account");
+  for (const [name, value] of [...formData]) if (!value) formData.delete(name);
 });
