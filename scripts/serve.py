@@ -99,8 +99,7 @@ def command(app: Flask, *arguments: str) -> None:
 def welcome(app: Flask, port: int, *, is_first: bool) -> str:
     context: Context = app.extensions["frontdesk"]
     settings = context.settings
-    base = f"http://{HOST}:{port}"
-    api = base + settings.core.API_V1_STR
+    api = f"http://{NAME}:{port}{settings.core.API_V1_STR}"
     password = "FIRST_SUPERUSER_PASSWORD in .env"
     if is_first:
         password = f"{settings.top_level('FIRST_SUPERUSER_PASSWORD')} (stored in .env)"

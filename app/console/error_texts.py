@@ -105,6 +105,7 @@ _TEXTS = {
     ),
     "quota_reached": mark("You have reached the maximum number of these."),
     "repeated": mark("Enter a new value."),
+    "repeated.new_password": mark("This is your current password."),
     "required": _REQUIRED,
     "reserved": mark("This address is reserved. Choose another one."),
     "same_as_email": mark("The password must differ from the email address."),
@@ -152,7 +153,8 @@ _LABELS = {
 }
 # Fields that users do not fill in.
 _HIDDEN = ("token", "mfa_token", "login_id", "code", "state", "redirect_uri", "invitation")
-_PHONE = "+44 20 7946 0000"
+# Translations have a number of their country.
+_PHONE = mark("+44 20 7946 0000")
 _UNITS: tuple[tuple[int, Callable[[int], Markup]], ...] = (
     (3600, lambda n: _n("Try again in an hour.", "Try again in {n} hours.", n)),
     (60, lambda n: _n("Try again in a minute.", "Try again in {n} minutes.", n)),
@@ -199,7 +201,7 @@ def field_error(fault: Fault) -> Markup:
     known = _TEXTS.get(f"{fault.code}.{_variant(fault)}") or _TEXTS.get(fault.code)
     if known is None or isinstance(fault.message, ValidationMessage):
         return _(fault.message)
-    return _(known, **{"example": _PHONE, **fault.params})
+    return _(known, **{"example": _(_PHONE), **fault.params})
 
 
 def _variant(fault: Fault) -> object:
@@ -208,6 +210,8 @@ def _variant(fault: Fault) -> object:
             return "between"
         case "too_short", {"min": 1, **others} if not others:
             return "one"
+        case "repeated", _params:
+            return fault.field
         case _, {"expected": expected}:
             return expected
     return ""

@@ -11,6 +11,7 @@ from flask import request
 from markupsafe import Markup
 
 from ..core.errors import Fault, Problem, TooLarge
+from ..workspaces.errors import SlugTaken
 from .error_texts import field_error, labeled_error, message_for
 from .texts import _
 
@@ -122,6 +123,16 @@ class FormState:
 
 def _belongs_to(fault: Fault, name: str) -> bool:
     return fault.field == name or fault.field.startswith(f"{name}.")
+
+
+@contextmanager
+def slug_errors() -> Iterator[None]:
+    """Report a slug that another workspace has at the field."""
+    try:
+        yield
+    except SlugTaken as problem:
+        problem.faults = [Fault("json", "slug", message_for(problem))]
+        raise
 
 
 @contextmanager

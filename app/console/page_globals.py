@@ -22,6 +22,7 @@ from .texts import (
     _,
     _n,
     _p,
+    device_name,
     direction,
     format_day,
     format_time,
@@ -168,4 +169,4 @@ GLOBALS = {
     "url": url,
     "workspace_logo": workspace_logo,
 }
-FILTERS = {"day": format_day, "iso": iso, "moment": moment, "number": number}
+FILTERS = {"day": format_day, "device": device_name, "iso": iso, "moment": moment, "number": number}

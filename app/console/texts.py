@@ -51,6 +51,15 @@ def _p(context: str, text: str, **values: object) -> Markup:
     return _format(_catalogue().pgettext(context, text), values)
 
 
+def device_name(label: str | None) -> str:
+    """Return the label of a device, such as "Firefox on Linux", in the reader's language. It is
+    empty for an unknown device."""
+    program, _on, system = (label or "").partition(" on ")
+    if not system:
+        return program
+    return _("{program} on {system}", program=program, system=system).unescape()
+
+
 def _n(one: str, many: str, n: int, **values: object) -> Markup:
     return _format(_catalogue().ngettext(one, many, n), {"n": number(n), **values})
 

@@ -196,3 +196,12 @@ def test_templates_read_only_attributes_that_exist(
         for route in page_routes():
             answer = ask(world.site.app, "GET", path_of(world, route), cookie)
             assert answer.status_code < 500, route.path
+
+
+@pytest.mark.parametrize(("path", "status"), [("/admin", 403), ("/workspaces/none", 404)])
+def test_missing_pages_keep_the_navigation_of_a_signed_in_user(
+    reader: PageReader, path: str, status: int
+) -> None:
+    text = reader.get(path, status)
+    assert 'href="/account"' in text.partition("<main")[0]
+    assert f"Error {status}" in visible_text(text)

@@ -94,6 +94,12 @@ def test_password_change_ends_all_other_sessions(
     assert "/sign-in" in other.browser.client.get("/security", base_url=HOST).headers["Location"]
 
 
+def test_current_password_is_no_new_password(pages: FormClient) -> None:
+    typed = {"current_password": PASSWORD, "new_password": PASSWORD}
+    refused = pages.post("/security/password", 422, **typed).text
+    assert "This is your current password." in refused
+
+
 def test_wrong_password_is_rejected_and_not_shown_again(pages: FormClient) -> None:
     refused = pages.post(
         "/security/password", 400, current_password="wrong one", new_password=NEW
@@ -322,3 +328,14 @@ def test_disabled_features_are_unavailable(make_app: MakeApp, person: MakePerson
         assert "Page not found" in pages.get(f"/security{path}", 404)
     for path in ("/passkeys", "/passkeys/new"):
         pages.get(f"/security{path}", 404)
+
+
+def test_first_app_is_set_up_straight_from_the_security_page(pages: FormClient) -> None:
+    assert 'href="/security/factors/app"' in pages.get("/security")
+    page = pages.get("/security/factors/app")
+    [field] = re.findall(r'<input[^>]* name="otp"[^>]*>', page)
+    assert "autofocus" in field
+    [key] = re.findall(r'name="key" value="([^"]*)"', page)
+    assert "The key is not shown again." in page
+    refused = pages.post(SET_UP, 400, key=key, otp="000000").text
+    assert "The key is not shown again." not in refused

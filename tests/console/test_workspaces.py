@@ -184,9 +184,12 @@ def test_several_people_are_invited_at_once(pages: FormClient, mails: MailOutbox
 
 def test_error_names_the_invalid_email_address(pages: FormClient, mails: MailOutbox) -> None:
     mails.clear()
-    sent = {"emails": "grace@example.com invalid", "type": "member", "message": "Hello"}
+    typed = "grace@example.com ada@, not an address\r\ninvalid"
+    sent = {"emails": typed, "type": "member", "message": "Hello"}
     refused = pages.post(f"{GARDEN}/invitations", 422, **sent).text
-    assert "invalid: " in refused
+    for name in ("ada@", "not an address", "invalid"):
+        assert f"{name}: Enter a valid email address." in refused
+    assert "grace@example.com: " not in refused
     assert "Hello</textarea>" in refused
     assert (
         "Enter 1 to 50 email addresses."
@@ -286,7 +289,11 @@ def test_activity_links_to_the_next_and_previous_page(
 def test_name_and_slug_can_be_changed(pages: FormClient) -> None:
     assert "Orchard" in pages.post_and_follow(f"{GARDEN}/settings", name="Orchard", slug="orchard")
     pages.get(GARDEN, 404)
-    pages.post("/workspaces/orchard/settings", 409, name="Orchard", slug="ada")
+    for form in ("/workspaces/orchard/settings", "/workspaces/new"):
+        refused = pages.post(form, 409, name="Orchard", slug="ada").text
+        [field] = re.findall(r'<input[^>]* name="slug" type="text"[^>]*>', refused)
+        assert 'aria-invalid="true"' in field
+        assert refused.count("Another workspace has this address.") == 1
 
 
 def test_workspace_is_deleted_after_its_name_is_entered(pages: FormClient) -> None:

@@ -20,7 +20,7 @@ from ...core.web.request_data import takes
 from ...extension.actions import ACTIONS
 from ..audit_log import actor_name, entry_title
 from ..pages import render_page
-from ..texts import _
+from ..texts import _, device_name
 
 PER_PAGE = 30
 # Actions that the page marks for a check.
@@ -81,4 +81,4 @@ def _origin(row: Values, me: object) -> str:
         return _("By the service")
     if row["actor_kind"] == "cli" or row["actor_id"] not in (None, me):
         return _("By an operator")
-    return " · ".join(filter(None, (label_of(row["user_agent"]), row["address"])))
+    return " · ".join(filter(None, (device_name(label_of(row["user_agent"])), row["address"])))

@@ -14,12 +14,14 @@ from ...auth.mfa.authenticators import Authenticators
 from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
 from ...auth.mfa.recovery_codes import RecoveryCodes
 from ...auth.sessions.management import OwnSession, SessionManagement
-from ...core.context import find_context, service
+from ...auth.settings import AuthSettings
+from ...core.context import current_frontdesk, find_context, service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ..pages import render_page
 from ..providers import provider_title
 from ..resources import ConsoleResources
+from ..texts import device_name
 from ..tokens import personal_tokens
 from .security_checkup import FEW_CODES, Device, SecurityState, Step, next_step
 
@@ -42,6 +44,7 @@ class SecurityOverview(NamedTuple):
     new_email: str
     has_password: bool
     apps: Sequence[str]
+    may_add_app: bool
     passkeys: Sequence[str]
     # None without a second factor.
     codes_left: int | None
@@ -82,7 +85,7 @@ def security_overview(caller: Caller) -> SecurityOverview:
         codes_left=codes_left(account.id, authenticators),
         passkeys=[Device(each.name, each.created_at, each.last_used_at) for each in passkeys],
         other_sessions=[
-            Device(each.label or "", each.created_at, each.used_at)
+            Device(device_name(each.label), each.created_at, each.used_at)
             for each in sessions
             if not each.current
         ],
@@ -92,6 +95,7 @@ def security_overview(caller: Caller) -> SecurityOverview:
         new_email=service(EmailChanges).waiting(account.id),
         has_password=account.password_hash is not None,
         apps=[each.name for each in apps],
+        may_add_app=TOTP_KIND in current_frontdesk.settings.of(AuthSettings).MFA_METHODS,
         passkeys=[each.name for each in passkeys],
         codes_left=state.codes_left,
         sessions=sessions,

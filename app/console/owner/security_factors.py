@@ -31,7 +31,7 @@ from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
 from ..recovery_codes import show_recovery_codes
-from ..texts import _
+from ..texts import _, device_name
 from .step_up import require_recent_sign_in
 
 
@@ -92,7 +92,7 @@ def remove_own_authenticator(call_api: ApiCall, authenticator_id: int) -> Respon
 @console_form(mfa_api.forget_trusted_device)
 def forget_own_device(call_api: ApiCall, device_id: int) -> Response:
     forgotten = call_api()
-    device = label_of(forgotten["user_agent"]) or _("The device")
+    device = device_name(label_of(forgotten["user_agent"])) or _("The device")
     return redirect_to(".factors_page", _("{device} is no longer trusted.", device=device))
 
 

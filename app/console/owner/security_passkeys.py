@@ -14,7 +14,7 @@ from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
 from ..resources import ConsoleResources
-from ..texts import _
+from ..texts import _, device_name
 from ..visitor import passkeys
 from ..visitor.passkeys import sent_credential
 from .security_factors import render_recovery_codes
@@ -44,7 +44,7 @@ def new_passkey_page() -> Response:
     return render_page(
         "owner/security/passkey_new.html",
         at="security_page",
-        name=label_of(request.user_agent.string) or "",
+        name=device_name(label_of(request.user_agent.string)),
         passkey_options=passkeys.options_to_enroll(),
     )
 

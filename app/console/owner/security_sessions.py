@@ -8,7 +8,7 @@ from ...core.web.operation import hidden
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Paging, redirect_to
 from ..pages import render_page
-from ..texts import _, _n
+from ..texts import _, _n, device_name
 
 PER_PAGE = 25
 
@@ -32,7 +32,7 @@ def end_own_session(call_api: ApiCall, session_id: str) -> Response:
     ended = call_api()
     if ended["current"]:
         return redirect_to(".sign_in_page", _("You are signed out."))
-    device = ended["label"] or _("The device")
+    device = device_name(ended["label"]) or _("The device")
     return redirect_to(".sessions_page", _("Signed out {device}.", device=device))
 
 

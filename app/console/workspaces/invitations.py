@@ -23,8 +23,9 @@ from ..texts import _, _n
 from .layout import assignable_types, render_workspace_page
 
 PER_PAGE = 25
-# Separators between entered or pasted email addresses.
-_SEPARATORS = re.compile(r"[\s,;]+")
+# Separators between entered or pasted email addresses: also a space, but only before an address, so
+# that other text stays together in the error.
+_SEPARATORS = re.compile(r"[,;\n]+|\s+(?=[^\s,;]*@)")
 
 
 @active_account_required
@@ -55,8 +56,8 @@ def workspace_invitations_page(workspace_slug: str) -> Response:
 
 @console_form(workspaces_api.invite, page=workspace_invitations_page)
 def send_invitations(call_api: ApiCall, workspace_slug: str) -> Response:
-    entered = " ".join(request.form.getlist("emails"))
-    emails = [each for each in _SEPARATORS.split(entered) if each]
+    entered = "\n".join(request.form.getlist("emails"))
+    emails = [each.strip() for each in _SEPARATORS.split(entered) if each.strip()]
     message = request.form.get("message", "").replace("\r\n", "\n").strip()
     body = {"emails": emails, "type": request.form.get("type", ""), "message": message or None}
     try:

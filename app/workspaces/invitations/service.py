@@ -14,7 +14,7 @@ from ...core.actions import Action, Target
 from ...core.context import BasicService, report_action
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import after_commit, execute_bulk, transaction
-from ...core.errors import Invalid, QuotaReached
+from ...core.errors import Fault, Invalid, QuotaReached
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.message import Email
 from ..actions import INVITATION_CREATED, INVITATION_RENEWED, INVITATION_RESENT, INVITATION_REVOKED
@@ -230,11 +230,14 @@ class Invitations(BasicService):
 
 
 def _addresses(emails: Mapping[str, str]) -> Sequence[str]:
-    """Return valid addresses, each once, in the given order. Raises Invalid."""
+    """Return valid addresses, each once, in the given order. Raises Invalid with all others."""
     found: dict[str, None] = {}
+    faults = []
     for field, text in emails.items():
         try:
             found[read_email(text.strip())] = None
         except InvalidEmail:
-            raise Invalid.about(field, InvalidEmail.message) from None
+            faults.append(Fault.of("", field, InvalidEmail.message))
+    if faults:
+        raise Invalid(faults=faults)
     return list(found)
