@@ -93,7 +93,7 @@ class BrowserEntry:
 
 NAME = "fd-theme"
 THEMES = ("light", "dark")
-_A_YEAR = 365 * 24 * 3600
+A_YEAR = 365 * 24 * 3600
 
 
 def theme() -> str | None:
@@ -114,7 +114,7 @@ def choose_theme(response: Response, chosen: str | None) -> None:
     if NAME in request.cookies and theme_cookie() != NAME:
         response.delete_cookie(NAME, path="/")
     if chosen in THEMES:
-        set_cookie(response, NAME, str(chosen), _A_YEAR, is_for_scripts=True)
+        set_cookie(response, NAME, str(chosen), A_YEAR, is_for_scripts=True)
     else:
         delete_cookie(response, NAME)
 

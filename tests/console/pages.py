@@ -89,6 +89,7 @@ PAGES: tuple[Page, ...] = (
     Page("profile", "profile_page"),
     Page("profile-none", "profile_page", who="new_user"),
     Page("overview", "admin_home_page", who="admin"),
+    Page("overview-first", "admin_home_page", who="root"),
     Page("accounts", "managed_accounts_page", who="admin"),
     Page("accounts-none", "managed_accounts_page", who="admin", query=lambda _: {"search": "zz"}),
     Page("managed-account", "managed_account_page", who="admin"),

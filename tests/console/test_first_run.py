@@ -25,6 +25,7 @@ from app.testing.clock import SteppingClock
 
 from ..conftest import PASSWORD, MakeApp, MakePerson
 from ..rigs.cookie_browsers import HOST, NAME, SAME_ORIGIN
+from .page_reader import visible_text
 
 PUBLIC = "https://desk.example.com"
 
@@ -66,7 +67,9 @@ class TestFirstRoot:
         assert page.status_code == 200
         assert 'action="/first-root"' in page.text
         answer = sent(client, token=token_of(app))
-        assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard")
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/admin")
+        page = client.get("/admin", base_url=HOST)
+        assert "of 5 steps are done." in visible_text(page.text)
         assert client.get_cookie(NAME, "localhost", "/") is not None
         assert roles(app) == {"ada@example.com": "root"}
         Api(app).post("/login", data={"username": "ada@example.com", "password": PASSWORD})
@@ -130,7 +133,7 @@ class TestFirstRoot:
     def test_required_second_factor_is_set_up_at_the_first_sign_in(self, make_app: MakeApp) -> None:
         app = make_app(AUTH__MFA="required")
         answer = sent(app.test_client(), token=token_of(app))
-        assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in")
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?next=/admin")
         assert roles(app) == {"ada@example.com": "root"}
 
 

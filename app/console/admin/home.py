@@ -15,6 +15,7 @@ from ...delivery.outbox.statistics import Backlog, count_backlog, count_failures
 from ...doctor.checks import find_problems_quickly, title
 from ..pages import render_page
 from ..resources import ConsoleResources
+from .checklist import checklist
 from .figures import Figures
 from .filters import admins_only
 from .periods import find_period, period_field, period_links
@@ -41,13 +42,15 @@ def admin_home_page(query: OverviewQuery.Input) -> Response:
     age = max(now - queue.oldest, timedelta()) if queue.oldest else timedelta()
     figures = Figures(period, features)
     counted = figures.counted()
+    findings = sorted(find_problems_quickly(), key=lambda each: each.level != "fault")
     return render_page(
         "admin/home.html",
         queue=queue,
         age_minutes=int(age.total_seconds() // 60),
         is_late=age > LONGEST_WAIT,
         reasons=count_failures(session, now - _DAY) if has_deliveries else {},
-        findings=sorted(find_problems_quickly(), key=lambda each: each.level != "fault"),
+        findings=findings,
+        steps=checklist(findings, features),
         title=title,
         accounts=estimate(session, service(Accounts).model),
         period=period,

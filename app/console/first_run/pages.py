@@ -21,9 +21,10 @@ from ...core.web.request_data import takes
 from ...registration.browser import REGISTRATION
 from ..api_calls import console_form
 from ..form_fields import form_fields
-from ..links import redirect, redirect_to
+from ..links import link_to, redirect, redirect_to
 from ..navigation import home_path
 from ..pages import render_page
+from ..resources import ConsoleResources
 from ..texts import _
 from .first_root import FirstRoot, RootExists
 
@@ -68,7 +69,9 @@ def make_first_root(form: FirstRootForm.Input) -> Response:
     account = FirstRoot(find_context()).make(**form)
     service(CookieSessions).prepare_sign_in()
     proof = REGISTRATION if form["password"] is None else PASSWORD
+    page = ".admin_home_page"
+    path = link_to(page) if service(ConsoleResources).features.has(page) else home_path()
     if isinstance(service(SignInPolicy).admit(account, (proof,), sign_in_options()), Challenge):
         # Such as a second factor that must be set up.
-        return redirect_to(".sign_in_page", _("Account created. You can sign in now."))
-    return redirect(home_path(), _("You are signed in. This account has the role root."))
+        return redirect_to(".sign_in_page", _("Account created. You can sign in now."), next=path)
+    return redirect(path, _("You are signed in. This account has the role root."))
