@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, delete, null, select, union_all
+from sqlalchemy import Row, Select, delete, null, select, union_all
 
 from ..core.actions import Target
 from ..core.coded_messages import CodedMessage
@@ -137,7 +137,7 @@ class SentNotifications:
     ) -> Slice:
         """Return the deliveries with this state, the oldest first: a page after the delivery with
         this id, or the page that ends `before` it. Without a sender, the notification can be of
-        any admin."""
+        any admin. A reason is one that `reason_code` has shortened."""
         self._find(sender_id, notification_id)
         messages = select(OutgoingMessage.id).where(is_about(Subject(SUBJECT, notification_id)))
         names = ("id", "receiver_id", "channel", "state", "attempts", "reason", "finished_at")
@@ -150,7 +150,9 @@ class SentNotifications:
         if channel is not None:
             query = query.where(Delivery.channel == channel)
         if reason is not None:
-            query = query.where(_has_reason(reason))
+            # A status without an enhanced status is another reason than one with it.
+            query = query.where(Delivery.reason.contains(reason, autoescape=True))
+            query = query.where(Delivery.reason.not_like(f"%{reason} _._%"))
         if before is not None:
             query = query.where(Delivery.id < before)
         if after is not None:
@@ -214,9 +216,9 @@ class SentNotifications:
             self._find(sender_id, notification_id)
             # No worker stores a range until the end of the transaction.
             lock_row(session, Notification, Notification.id == notification_id)
-            target = Target(SUBJECT, notification_id)
             left = self.notifications.outbox.stop(Subject(SUBJECT, notification_id))
             if self.expansions.stop(notification_id, is_sending=left > 0):
+                target = Target(SUBJECT, notification_id)
                 report_action(session, NOTIFICATION_STOPPED, target=target)
         return self.get(notification_id, sender_id, is_exact=True)
 
@@ -243,12 +245,6 @@ def sent_item(notification: object, counts: NotificationCounts, key: str | None)
     url = item["url"]
     opened = None if url is None else find_context().settings.core.link_url(url)
     return {**item, "links": {"open": opened}}
-
-
-def _has_reason(code: str) -> ColumnElement[bool]:
-    """Return the condition that `reason_code` shortens the reason of a delivery to this."""
-    has_enhanced = Delivery.reason.like(f"%{code} _._%")
-    return Delivery.reason.contains(code, autoescape=True) & ~has_enhanced
 
 
 def _sent_by(sender_id: AccountKey | None) -> Select[Any]:

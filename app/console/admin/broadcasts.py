@@ -32,20 +32,15 @@ FAILED_PER_PAGE = 50
 CSV_COLUMNS = ("channel", "receiver_id", "email", "state", "reason", "attempts", "finished_at")
 
 
-class FailuresQuery(ListPosition):
+class ProgressQuery(ListPosition):
     class Input(ListPosition.Input):
+        failed: int
         reason: NotRequired[str]
 
+    # The number of failed messages that the open page shows.
+    failed = StrictInteger(load_default=0)
     # The failures that the page lists, as `reason_code` shortens their reasons.
     reason = Text(min=1, max=REASON_LENGTH)
-
-
-class ProgressQuery(FailuresQuery):
-    class Input(FailuresQuery.Input):
-        failed: int
-
-    # The number of failed messages that the page shows.
-    failed = StrictInteger(load_default=0)
 
 
 @admins_only
@@ -76,8 +71,8 @@ def _sent(query: ListPosition.Input) -> Slice:
 
 
 @admins_only
-@takes(query=FailuresQuery)
-def broadcast_page(query: FailuresQuery.Input, notification_id: int) -> Response:
+@takes(query=ProgressQuery)
+def broadcast_page(query: ProgressQuery.Input, notification_id: int) -> Response:
     item = service(SentNotifications).get(notification_id)
     audience = service(SentNotifications).audience(notification_id)
     return render_page(
@@ -144,7 +139,7 @@ def _count(item: SentItem, state: str) -> int:
     return sum(counts[state] for counts in item["deliveries"].values())
 
 
-def _delivery_context(item: SentItem, query: FailuresQuery.Input) -> JsonObject:
+def _delivery_context(item: SentItem, query: ProgressQuery.Input) -> JsonObject:
     sent, deliveries, outcomes = service(SentNotifications), item["deliveries"], service(Outcomes)
     failures = outcomes.failures(item["id"]) if _count(item, "failed") else {}
     only = next(iter(failures)) if len(failures) == 1 else None
