@@ -111,6 +111,7 @@ PAGES: tuple[Page, ...] = (
     Page("account-delete", "delete_managed_account_page", who="admin"),
     Page("events", "admin_events_page", who="admin"),
     Page("settings", "settings_page", who="root"),
+    Page("settings-of-auth", "settings_page", who="root", query=lambda _: {"namespace": "AUTH"}),
     Page("mail-look", "mail_template_page", values=lambda _: {"name": "notification"}),
     Page("authenticator-gone", "authenticator_page", status=404),
     Page("managed-account-for-root", "managed_account_page", who="root"),

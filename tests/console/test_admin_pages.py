@@ -184,7 +184,7 @@ def test_events_page_takes_a_fixed_number_of_queries(world: World) -> None:
 def test_only_root_sees_the_settings(world: World) -> None:
     assert answer(world, "/admin/settings").status_code == 403
     assert "Settings" not in answer(world, "/admin").text
-    assert "AUTH__LOGIN_LIMIT" in main_of(world, "/admin/settings", "root")
+    assert "AUTH__LOGIN_LIMIT" in main_of(world, "/admin/settings?namespace=AUTH", "root")
 
 
 def rows_of(main: str) -> dict[str, str]:
@@ -209,11 +209,12 @@ def shown(world: World) -> Show:
 
 
 def test_settings_page_shows_no_secret(world: World, shown: Show) -> None:
-    rows = shown()
+    rows = shown("?namespace=-")
     assert ">Set<" in rows["SECRET_KEY"]
     assert ">Set<" in rows["FIRST_SUPERUSER_PASSWORD"]
     assert "Not set" in rows["MAIL_PASSWORD"]
-    main = main_of(world, "/admin/settings", "root")
+    pages = ("", "?namespace=-", "?search=secret", "?search=superuser")
+    main = "".join(main_of(world, f"/admin/settings{page}", "root") for page in pages)
     secret = world.site.app.extensions["frontdesk"].settings.secret_key
     assert secret not in main
     assert "changethis" not in main
@@ -223,12 +224,32 @@ def test_settings_page_shows_the_source_of_a_setting(
     shown: Show, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AUTH__MFA", "optional")
-    rows = shown()
+    rows = shown("?namespace=AUTH")
     assert "Environment" in rows["AUTH__MFA"]
     assert "optional" in rows["AUTH__MFA"]
     assert "Default" in rows["AUTH__LOGIN_LIMIT"]
 
 
+def test_settings_page_starts_with_the_changed_settings(shown: Show) -> None:
+    rows = shown()
+    assert "SECRET_KEY" in rows
+    assert "AUTH__MFA" in rows
+    assert "AUTH__LOGIN_LIMIT" not in rows
+    assert not any("Default" in row for row in rows.values())
+
+
+def test_settings_page_shows_one_namespace(world: World, shown: Show) -> None:
+    names = set(shown("?namespace=BRAND"))
+    assert {"BRAND__NAME", "BRAND__COLOR"} <= names
+    assert {name.partition("__")[0] for name in names} == {"BRAND"}
+    assert '<option value="BRAND" selected>' in main_of(
+        world, "/admin/settings?namespace=BRAND", "root"
+    )
+    assert shown("?namespace=NONE") == {}
+
+
 def test_settings_can_be_searched(shown: Show) -> None:
     assert set(shown("?search=mfa+trust")) == {"AUTH__MFA_TRUST_DAYS"}
+    assert set(shown("?search=mfa+trust&namespace=AUTH")) == {"AUTH__MFA_TRUST_DAYS"}
+    assert shown("?search=mfa+trust&namespace=CORE") == {}
     assert shown("?search=no-such-thing") == {}

@@ -205,3 +205,16 @@ def test_missing_pages_keep_the_navigation_of_a_signed_in_user(
     text = reader.get(path, status)
     assert 'href="/account"' in text.partition("<main")[0]
     assert f"Error {status}" in visible_text(text)
+
+
+@pytest.mark.parametrize(
+    ("links", "shown"),
+    [
+        ("{}", ["Help"]),
+        ('{"Help": "https://h.example", "Terms": "https://t.example"}', ["Help", "Terms"]),
+    ],
+)
+def test_footer_of_visitors_has_help_once(make_app: MakeApp, links: str, shown: list[str]) -> None:
+    app = make_app(BRAND__SUPPORT_EMAIL="help@example.com", BRAND__LINKS=links)
+    page = PageClient(app).open("/forgot")
+    assert [text for text in page.texts if text in ("Help", "Terms")] == shown

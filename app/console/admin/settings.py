@@ -8,31 +8,34 @@ from ...core.context import find_context
 from ...core.web.operation import hidden
 from ...extension.origins import Setting, SettingsSpace, settings_of
 from ..pages import render_page
+from ..texts import _
+
+# The settings without a namespace, in the URL.
+TOP_LEVEL = "-"
 
 
 @superuser_required
 @hidden
 def settings_page() -> Response:
+    """Show one namespace, or what a search finds; at first, the changed settings: all settings
+    together are a long page."""
     search = request.args.get("search", "").strip()
-    only_set = request.args.get("only") == "set"
+    namespace = request.args.get("namespace", "")
     spaces = settings_of(find_context())
     found = [
         SettingsSpace(space.name, kept)
         for space in spaces
-        if (kept := tuple(each for each in space.settings if _fits(each, search, only_set)))
+        if namespace in ("", space.name or TOP_LEVEL)
+        and (kept := tuple(each for each in space.settings if _fits(each, search, namespace)))
     ]
+    names = [(space.name or TOP_LEVEL, space.name or _("Top level")) for space in spaces]
     return render_page(
-        "admin/settings.html",
-        spaces=found,
-        names=[space.name for space in spaces],
-        search=search,
-        only_set=only_set,
-        count=sum(len(space.settings) for space in found),
+        "admin/settings.html", spaces=found, names=names, search=search, namespace=namespace
     )
 
 
-def _fits(setting: Setting, search: str, only_set: bool) -> bool:
-    if only_set and setting.origin == DEFAULT.source:
-        return False
+def _fits(setting: Setting, search: str, namespace: str) -> bool:
+    if not search and not namespace:
+        return setting.origin != DEFAULT.source
     text = f"{setting.name} {setting.about} {setting.value}".lower()
     return all(word in text for word in search.lower().split())
