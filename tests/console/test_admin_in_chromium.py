@@ -198,3 +198,37 @@ def test_focus_starts_at_the_heading_of_a_confirmation_page(site: Site, visitors
     root.page.get_by_role("button", name="Change role").click()
     question = root.page.get_by_role("heading", level=1, name=f"Give {ada.email} the role root?")
     expect(question).to_be_focused()
+
+
+def test_owner_who_leaves_is_replaced_and_the_workspace_is_deleted(
+    site: Site, visitors: Visitors
+) -> None:
+    ada, bob = site.person("ada"), site.person("bob")
+    ada.api().post("/workspaces", json={"name": "Engines", "slug": "engines"})
+    adding = ["workspaces", "add", "engines", bob.email]
+    assert site.app.test_cli_runner().invoke(args=adding).exit_code == 0
+    hers, boss = visitors(ada), visitors(site.person("boss", role="admin"))
+    page = hers.page
+    hers.open("/account/delete")
+    page.get_by_role("link", name="Delete Engines").click()
+    expect(page.get_by_label("Enter “Engines” to confirm")).to_be_in_viewport()
+    expect(page.get_by_role("main")).to_contain_text("You are the only owner.")
+    hers.picture("only-owner")
+    page.get_by_role("link", name="Show members").click()
+    expect(page.get_by_role("main")).to_contain_text(bob.email)
+
+    page = boss.page
+    boss.open("/admin/workspaces")
+    page.get_by_role("link", name="Engines").click()
+    page.get_by_label("Email").fill(bob.email)
+    page.get_by_role("button", name="Appoint owner").click()
+    expect(page.locator(".toast")).to_contain_text(f"{bob.email} is now an owner.")
+    hers.open("/workspaces/engines/settings")
+    expect(hers.page.get_by_text("Leave workspace")).to_be_visible()
+    page.get_by_label("Enter “Engines” to confirm").fill("Engine")
+    boss.faults.expect(422)
+    page.get_by_role("button", name="Delete workspace").click()
+    expect(page.get_by_text("This is not the name of the workspace.")).to_be_visible()
+    page.get_by_label("Enter “Engines” to confirm").fill("Engines")
+    page.get_by_role("button", name="Delete workspace").click()
+    expect(page.locator(".toast")).to_contain_text("Deleted Engines.")

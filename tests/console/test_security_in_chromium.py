@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from ..auth.factors import Phone
 from ..conftest import only_on
@@ -36,8 +36,8 @@ def test_user_sets_up_an_authenticator_app(
     page = ada.page
     ada.open("/security")
     follow(page, "Set up: Authenticator apps")
-    follow(page, "Set up an app")
     is_headed(page, "Set up an authenticator app")
+    expect(page.get_by_label("Current code from the app")).to_be_focused()
     page.get_by_label("Name").fill("Blue phone")
     secret = page.get_by_label("Key for the app").inner_text().replace(" ", "")
     phone = Phone(secret, site.clock)

@@ -31,7 +31,7 @@ class Picture extends HTMLElement {
     } catch {
       // Not a picture, or an unknown format.
     }
-    this.canvas.hidden = this.zoom.disabled = !this.image;
+    this.canvas.hidden = this.zoom.disabled = this.zoom.parentElement.hidden = !this.image;
     if (!this.image) return;
     this.zoom.value = 1;
     this.x = this.y = 0;
