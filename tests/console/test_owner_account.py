@@ -231,6 +231,8 @@ def test_export_is_requested_and_downloaded(
     engine.deliver()
     part = reader.get("/account/exports/newest")
     assert "hx-trigger" not in part
+    # The script shows these times in the browser's time zone, as all others.
+    assert part.count("<time datetime=") == 2
     link = re.search(r'href="(/account/exports/\d+/file)"', part)
     assert link
     answer = reader.ask("GET", link[1], 200)
