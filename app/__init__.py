@@ -31,7 +31,7 @@ _HOMES = {
     "FreshSignInRequired": "auth.errors",
     "Frontdesk": "frontdesk",
     "HeaderResolver": "workspaces.resolvers",
-    "IdpUserInfo": "auth.idp.service",
+    "IdpUserInfo": "auth.idp.users",
     "InactiveAccount": "auth.errors",
     "IncorrectCredentials": "auth.errors",
     "InvalidEmail": "accounts.errors",

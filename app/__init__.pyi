@@ -26,7 +26,7 @@ from .auth.errors import IncorrectCredentials as IncorrectCredentials
 from .auth.errors import InvalidProof as InvalidProof
 from .auth.errors import ReauthenticationRequired as ReauthenticationRequired
 from .auth.errors import TooManyAttempts as TooManyAttempts
-from .auth.idp.service import IdpUserInfo as IdpUserInfo
+from .auth.idp.users import IdpUserInfo as IdpUserInfo
 from .auth.mfa.errors import EnrolmentRequired as EnrolmentRequired
 from .auth.mfa.errors import SecondFactorRequired as SecondFactorRequired
 from .auth.mfa.errors import WrongFactor as WrongFactor

@@ -39,7 +39,7 @@ from .extension.sources import service_settings
 from .frontdesk import Frontdesk
 
 if TYPE_CHECKING:
-    from .auth.idp.service import IdpUserInfo
+    from .auth.idp.users import IdpUserInfo
 
 
 def create_app(settings: object | None = None, *, parts: Parts = NO_PARTS) -> Flask:

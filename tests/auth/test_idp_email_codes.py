@@ -10,7 +10,7 @@ from marshmallow import Schema, fields
 
 from app import Parts, Schemas
 from app.accounts.service import Accounts
-from app.auth.idp.service import IdpUserInfo
+from app.auth.idp.users import IdpUserInfo
 from app.core.context import service
 from app.core.keystore import KeystoreUnavailable
 from app.testing.client import Api

@@ -16,7 +16,7 @@ from app import AccountMixin, Schemas
 from app.accounts.service import Accounts
 from app.auth.actions import ACCOUNT_CREATE
 from app.auth.idp.calls import MAX_CALLS
-from app.auth.idp.service import IdpUserInfo
+from app.auth.idp.users import IdpUserInfo
 from app.core.actions import Listener
 from app.core.context import Context, service
 from app.core.errors import Forbidden

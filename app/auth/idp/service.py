@@ -9,12 +9,11 @@ subject identify known users; the email address links an account at the first si
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy.exc import IntegrityError
 
-from ...accounts.addresses import folds_to_ascii, read_email
-from ...accounts.errors import InvalidEmail, MissingValue
+from ...accounts.errors import MissingValue
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.context import BasicService, report_action
@@ -23,15 +22,7 @@ from ...core.errors import Conflict
 from ...core.types import JsonObject, Values
 from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
 from ..caller import Caller
-from ..errors import (
-    AmbiguousEmail,
-    EmailNotVerified,
-    NoAccountCreated,
-    SignInRefused,
-    SignUpClosed,
-    SignUpNeeded,
-    UnknownSignIn,
-)
+from ..errors import NoAccountCreated, SignInRefused, SignUpClosed, SignUpNeeded, UnknownSignIn
 from ..proof_names import PROVIDER
 from ..sign_in.attempts import sign_in_by
 from ..sign_in.options import SignInOptions
@@ -46,30 +37,12 @@ from .pending import SIGN_IN, PendingSignIn, PendingSignIns, link_purpose
 from .provider import Provider
 from .provider_sessions import ProviderSessions, reference_of
 from .providers import Providers
+from .users import IdpUserInfo, readable_email, usable_email
 
 log = logging.getLogger(__name__)
 
 # Loads `auth_data` of the callback with the application's schema.
 AuthDataLoader = Callable[[JsonObject | None], object]
-
-
-class IdpUserInfo(NamedTuple):
-    """The user at the provider, for a listener of `idp-account-create`.
-
-    Attributes:
-        email: Email address.
-        auth_payload: `auth_data` of the callback, loaded with the schema `idp_payload`; None
-            without a schema.
-        subject: The user's id at the provider, which does not change with the email address.
-        claims: All verified claims, such as `name` and `picture`.
-        issuer: The provider that issued `subject`; other providers can use the same value.
-    """
-
-    email: str
-    auth_payload: Any
-    subject: str
-    claims: Values
-    issuer: str
 
 
 class Callback(NamedTuple):
@@ -132,7 +105,7 @@ class IdpSignIn(BasicService):
         claims = self._claims(provider, callback, return_uri, pending_sign_ins)
         outcome = self._admit(provider, claims, options)
         if outcome is None:
-            email = _email(provider, claims)
+            email = usable_email(provider, claims)
             user = IdpUserInfo(email, callback.auth_data, claims["sub"], claims, claims["iss"])
             if not provider.is_email_verified(claims):
                 stored = user._replace(auth_payload=callback.sent_auth_data)
@@ -176,7 +149,7 @@ class IdpSignIn(BasicService):
         """
         provider, purpose = self.providers.find(name), link_purpose(caller.account.id)
         claims = self._claims(provider, callback, return_uri, pending_sign_ins, purpose)
-        user = ProviderUser(name, claims["iss"], claims["sub"], _readable_email(claims))
+        user = ProviderUser(name, claims["iss"], claims["sub"], readable_email(claims))
         return self.linking.link_caller(caller, user)
 
     def _claims(
@@ -273,38 +246,3 @@ def _take(
         )
         raise SignInRefused
     return pending
-
-
-def _readable_email(claims: Values) -> str:
-    """Return the email address of a user, verified or not, or an empty string without one."""
-    email = claims.get("email")
-    try:
-        return read_email(email) if isinstance(email, str) else ""
-    except InvalidEmail:
-        return ""
-
-
-def _email(provider: Provider, claims: Values) -> str:
-    """Return the email address of a new user, which is verified or can be verified by a code; raise
-    EmailNotVerified."""
-    email = claims.get("email")
-    is_enough = provider.is_email_verified(claims) or provider.sends_codes
-    if not is_enough or not isinstance(email, str):
-        log.warning(
-            "A new user of the identity provider was rejected: email is %s, %s is %.40r,"
-            " expected True",
-            "present" if "email" in claims else "missing",
-            provider.verified_claim,
-            claims.get(provider.verified_claim),
-        )
-        raise EmailNotVerified
-    if folds_to_ascii(email):
-        log.warning(
-            "A new user of the identity provider was rejected: email has look-alike letters"
-        )
-        raise AmbiguousEmail
-    try:
-        return read_email(email)
-    except InvalidEmail:
-        log.warning("A new user of the identity provider was rejected: email is no email address")
-        raise EmailNotVerified from None

@@ -134,9 +134,11 @@ def with_ownerless(text: Markup, slugs: Sequence[str]) -> Markup:
         return text
     links: Sequence[str] = slugs
     if service(ConsoleResources).features.has(".managed_workspaces_page"):
-        link = Markup('<a href="{}">{}</a>')
         paths = [link_to(".managed_workspaces_page", search=slug) for slug in slugs]
-        links = [link.format(path, slug) for path, slug in zip(paths, slugs, strict=True)]
+        links = [
+            Markup('<a href="{}">{}</a>').format(path, slug)
+            for path, slug in zip(paths, slugs, strict=True)
+        ]
     return _(
         "{result} Without an active owner: {workspaces}. Appoint one on the workspace's page.",
         result=text,
