@@ -86,7 +86,7 @@ ROUTES: tuple[Route, ...] = (
         "/admin",
         "admin",
         (PAGE, "", "home.admin_home_page"),
-        (FORM, "/checklist/hide", "checklist.hide_checklist"),
+        (FORM, "/first-steps/hide", "home.hide_first_steps"),
         (PAGE, "/broadcasts", "broadcasts.broadcasts_page"),
         (FORM, "/broadcasts", "compose.send_broadcast"),
         (PAGE, "/broadcasts/new", "compose.compose_page"),

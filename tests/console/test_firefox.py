@@ -26,6 +26,7 @@ pytestmark = only_on("sqlite")
 admin = test_palette.admin
 
 test_broadcast_to_a_list = test_broadcasts_in_chromium.test_list_is_checked_kept_as_a_draft_and_sent
+test_chart = test_admin_in_chromium.test_numbers_of_a_chart_are_shown_by_pointer_and_keyboard
 test_events = test_admin_in_chromium.test_events_are_filtered
 test_inbox = test_owner_in_chromium.test_user_reads_marks_deletes_and_restores_messages
 test_palette_by_keyboard = test_palette.test_palette_opens_pages_and_accounts_by_keyboard

@@ -29,7 +29,7 @@ OWN_FORMS: dict[str, str] = {
     "duplicate_broadcast": "belongs to the page of the console",
     "save_segment": "belongs to the page of the console",
     "delete_segment": "belongs to the page of the console",
-    "hide_checklist": "sets a cookie only",
+    "hide_first_steps": "sets a cookie only",
     "dismiss_banner": "works for visitors too: their browser keeps the dismissed banners",
     "send_sample": "sends a sample email to the caller",
     "restore_item": "the API cannot undo a deletion",

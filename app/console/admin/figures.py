@@ -29,9 +29,7 @@ _IS_SIGN_IN = AuditEntry.type == MOST_FREQUENT
 _SIGN_INS = Series("sign-ins", AuditEntry.at, [_IS_SIGN_IN], is_final=True)
 _SIGNED_IN = replace(_SIGN_INS, name="signed-in", distinct=AuditEntry.account_id)
 _IS_FAILED = AuditEntry.type == LOGIN_FAILED.name
-_FAILED_SIGN_INS = Series(
-    LOGIN_FAILED.name, AuditEntry.at, [_IS_FAILED, NOT_FREQUENT], is_final=True
-)
+_REJECTED = Series(LOGIN_FAILED.name, AuditEntry.at, [_IS_FAILED, NOT_FREQUENT], is_final=True)
 
 
 @dataclass(frozen=True)
@@ -59,15 +57,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Counted:
-    """The numbers of a series in each bucket of both periods."""
+    """The numbers of a series in each bucket of both periods, None while rows are counted."""
 
     period: Period
     numbers: Sequence[int] | None
     has_before: bool = True
-
-    @property
-    def is_complete(self) -> bool:
-        return self.numbers is not None
 
     @property
     def figure(self) -> Figure:
@@ -114,7 +108,7 @@ class Figures:
             found[state] = self._count(ended_series(state))
         if self.has_audit_log:
             found["sign_ins"] = self._count(_SIGN_INS, has_before=self.has_earlier)
-            found["failed_sign_ins"] = self._count(_FAILED_SIGN_INS, has_before=self.has_earlier)
+            found["failed_sign_ins"] = self._count(_REJECTED, has_before=self.has_earlier)
             numbers = self.counter.count(_SIGNED_IN, self.period.buckets)
             found["signed_in"] = Counted(self.period, numbers, has_before=False)
         return found

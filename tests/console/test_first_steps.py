@@ -89,7 +89,7 @@ def test_finished_list_is_not_shown(make_app: MakeApp, person: MakePerson) -> No
 def test_list_can_be_hidden_in_a_browser(app: Flask, reader: PageReader, root: Person) -> None:
     with noted_queries(app) as shown:
         assert steps(reader)
-    page = reader.send("/admin/checklist/hide")
+    page = reader.send("/admin/first-steps/hide")
     assert reader.here == "/admin"
     assert "Set up your service" not in visible_text(page)
     with noted_queries(app) as hidden:
@@ -102,4 +102,4 @@ def test_other_admins_do_not_see_the_list(
     app: Flask, reader: PageReader, person: MakePerson
 ) -> None:
     assert steps(PageReader(app, person("grace", role="admin"))) == {}
-    PageReader(app, person("ada")).post("/admin/checklist/hide", 403)
+    PageReader(app, person("ada")).post("/admin/first-steps/hide", 403)
