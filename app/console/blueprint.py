@@ -63,8 +63,19 @@ def assemble(context: Context) -> None:
             "The console needs cookie sessions: set AUTH.COOKIE_SESSIONS to `on`, or to `alone`"
             " if only its pages use cookies."
         )
-    context.add(ConsoleResources(context))
-    context.contribute(WhenServing(lambda: _log_missing_root(context)), PageRenderer(_render_page))
+    context.add(ConsoleResources(context, _hidden_pages(context.get(HostConsole))))
+    context.contribute(
+        WhenServing(lambda: _log_missing_root(context)), PageRenderer(_render_page, _redirect)
+    )
+
+
+def _hidden_pages(console: HostConsole) -> set[str]:
+    if not console.hidden:
+        return set()
+    # Imported here, because most applications hide nothing.
+    from .navigation import hidden_pages
+
+    return hidden_pages(console.hidden)
 
 
 def _render_page(template: str, **context: Any) -> Response:
@@ -72,6 +83,13 @@ def _render_page(template: str, **context: Any) -> Response:
     from .pages import render_template_page
 
     return render_template_page(template, **context)
+
+
+def _redirect(endpoint: str, message: str, **values: Any) -> Response:
+    # Imported here, because most processes show no pages.
+    from .links import redirect_to
+
+    return redirect_to(endpoint, message, **values)
 
 
 def _log_missing_root(context: Context) -> None:
@@ -172,6 +190,9 @@ def add_host_pages(app: App, console: HostConsole, name: str, options: SignalOpt
             methods=list(page.methods),
             strict_slashes=False,
         )
+    home = f"{options.get('name', name)}{console.home}"
+    if console.home and home not in app.view_functions:
+        raise SetupError(f"frontdesk.console.home: the console has no page {console.home!r}.")
 
 
 # The pages of emailed links, by the setting with the path of the link.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from flask import request, url_for
@@ -10,29 +10,16 @@ from flask import request, url_for
 from ..accounts.models import AccountLike
 from ..auth.caller import known_caller
 from ..core.context import service
+from ..core.errors import SetupError
 from ..core.types import JsonObject
-from ..extension.console_pages import HostConsole, HostPage
+from ..extension.console_pages import HostConsole, NavEntry
 from .links import link_to
 from .open_items import OpenItems
-from .resources import ConsoleResources, Features
+from .resources import ConsoleResources, longest_start
+from .routes import ROUTES
 from .texts import _, mark
 
 ADMINS = ("admin", "root")
-
-
-@dataclass(frozen=True)
-class NavEntry:
-    title: str
-    # The endpoint without the name of the blueprint.
-    endpoint: str
-    icon: str
-    # Counts the open items for the signed-in account.
-    count: Callable[[AccountLike], int] | None = None
-    # The roles that see the entry; empty: all roles of the section.
-    roles: tuple[str, ...] = ()
-
-    def is_shown(self, features: Features, role: str) -> bool:
-        return features.has(self.endpoint) and (not self.roles or role in self.roles)
 
 
 @dataclass(frozen=True)
@@ -42,8 +29,10 @@ class Section:
     # The roles that see the section; empty: all accounts.
     roles: tuple[str, ...] = ()
 
-    def with_more(self, entries: tuple[NavEntry, ...]) -> Section:
-        return replace(self, entries=self.entries + entries)
+    def with_own(self, entry: NavEntry) -> Section:
+        entries = [*self.entries]
+        entries.insert(entry.position - 1 if entry.position else len(entries), entry)
+        return replace(self, entries=tuple(entries))
 
 
 _OPEN_ITEMS = "frontdesk_open_items"
@@ -121,41 +110,46 @@ def navigation(at: str) -> list[JsonObject]:
             "entries": [
                 _build_entry(entry, account, current)
                 for entry in section.entries
-                if entry.is_shown(features, account.role)
+                if (entry.url or features.has(entry.endpoint))
+                and (not entry.roles or account.role in entry.roles)
             ],
         }
-        for section in _merge_sections(
-            (*SECTIONS, *_application_sections(service(HostConsole).pages))
-        )
+        for section in _all_sections(service(HostConsole).entries)
         if not section.roles or account.role in section.roles
     ]
 
 
-def _application_sections(pages: Iterable[HostPage]) -> list[Section]:
-    """Return the application's pages by section, in the order in which they were added."""
-    found: dict[str, list[NavEntry]] = {}
-    for page in pages:
-        if page.title:
-            entry = NavEntry(page.title, page.name, page.icon, roles=page.roles)
-            found.setdefault(page.section, []).append(entry)
-    return [Section(title, tuple(entries)) for title, entries in found.items()]
+def _all_sections(own: Iterable[tuple[str, NavEntry]]) -> Iterable[Section]:
+    """Return the sections with the application's entries, in the order in which it added them."""
+    found = {section.title: section for section in SECTIONS}
+    for title, entry in own:
+        found[title] = found.get(title, Section(title, ())).with_own(entry)
+    return found.values()
 
 
-def _merge_sections(sections: Iterable[Section]) -> list[Section]:
-    """Merge sections with the same title: an application can add pages to a section."""
-    found: dict[str, Section] = {}
-    for each in sections:
-        known = found.get(each.title)
-        found[each.title] = each if known is None else known.with_more(each.entries)
-    return list(found.values())
+def hidden_pages(names: Collection[str]) -> set[str]:
+    """Return the pages and forms of hidden entries and sections, by the start of their paths."""
+    entries = [entry.endpoint for section in SECTIONS for entry in section.entries]
+    known = {name: {name} for name in entries}
+    known |= {each.title: {entry.endpoint for entry in each.entries} for each in SECTIONS}
+    if unknown := {*names} - {*known}:
+        raise SetupError(
+            f"frontdesk.console.hide: the console has no {', '.join(sorted(unknown))}. Hide one of"
+            f" {', '.join(filter(None, known))}."
+        )
+    hidden = {entry for name in names for entry in known[name]}
+    paths = {view.rpartition(".")[2]: path for _method, path, view in ROUTES}
+    owners = {paths[name]: name for name in entries}
+    return {each for each in paths if owners.get(longest_start(paths[each], owners)) in hidden}
 
 
 def _build_entry(entry: NavEntry, account: AccountLike, current: str) -> JsonObject:
     return {
         "title": _(entry.title),
-        "url": url_for(f".{entry.endpoint}"),
+        "url": entry.url or url_for(f".{entry.endpoint}"),
+        "is_link": bool(entry.url),
         "icon": entry.icon,
-        "current": entry.endpoint == current,
+        "current": not entry.url and entry.endpoint == current,
         "count": entry.count(account) if entry.count else 0,
     }
 

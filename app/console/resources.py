@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from ..core.context import Context
 from ..core.process.folders import templates_folder
 from ..delivery.mail.brand import BrandSettings
 from ..delivery.mail.templates import Templates
+from ..extension.console_pages import HostConsole
 from ..profiles.service import Profiles
 from .routes import ROUTES
 
@@ -61,12 +62,16 @@ ELSEWHERE = "_elsewhere"
 HOMES = (".dashboard", ".profile_page", ".account_page")
 
 
-def _needs(path: str) -> Collection[str]:
-    starts = [start for start in NEEDS if f"{path}/".startswith((f"{start}/", f"{start}."))]
-    return NEEDS[max(starts, key=len)] if starts else ()
+def longest_start(path: str, starts: Iterable[str]) -> str:
+    """Return the longest of these paths at or above a path, or an empty string."""
+    found = [start for start in starts if f"{path}/".startswith((f"{start}/", f"{start}."))]
+    return max(found, key=len, default="")
 
 
-_BY_NAME = {view.rpartition(".")[2]: _needs(path) for _method, path, view in ROUTES}
+_BY_NAME: dict[str, Collection[str]] = {
+    view.rpartition(".")[2]: NEEDS.get(longest_start(path, NEEDS), ())
+    for _method, path, view in ROUTES
+}
 
 
 def is_mounted(endpoint: str, mounted: Collection[str]) -> bool:
@@ -77,13 +82,18 @@ def is_mounted(endpoint: str, mounted: Collection[str]) -> bool:
             application's own is always mounted.
         mounted: The names of the mounted blueprints.
     """
-    name = endpoint.rpartition(".")[2].removesuffix(ELSEWHERE)
-    return all(each in mounted for each in _BY_NAME.get(name, ()))
+    return all(each in mounted for each in _BY_NAME.get(_name_of(endpoint), ()))
+
+
+def _name_of(endpoint: str) -> str:
+    return endpoint.rpartition(".")[2].removesuffix(ELSEWHERE)
 
 
 @dataclass(eq=False)
 class ConsoleResources:
     context: Context
+    # The pages and forms that the application hides.
+    hidden: Collection[str] = ()
 
     @cached_property
     def templates(self) -> Environment:
@@ -129,13 +139,14 @@ class ConsoleResources:
 
     @cached_property
     def features(self) -> Features:
-        return Features(self.context)
+        return Features(self.context, self.hidden)
 
 
 class Features:
     """The features that are enabled, and the pages that exist; templates read them as `on`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, hidden: Collection[str] = ()) -> None:
+        self._hidden, self._home = hidden, context.get(HostConsole).home
         auth = context.settings.of(AuthSettings)
         self._mounted = {*context.mounted.names, *([PROVIDERS] if auth.has_providers else [])}
         self.passwords = auth.PASSWORDS == "on"
@@ -152,8 +163,9 @@ class Features:
     @property
     def home(self) -> str:
         """The endpoint of the page after a sign-in."""
-        return next(endpoint for endpoint in HOMES if self.has(endpoint))
+        return self._home or next(filter(self.has, HOMES), ".security_page")
 
     def has(self, endpoint: str) -> bool:
-        """Return whether a page exists: the application mounts all blueprints that it needs."""
-        return is_mounted(endpoint, self._mounted)
+        """Return whether a page exists: the application mounts all blueprints that it needs, and
+        does not hide it."""
+        return _name_of(endpoint) not in self._hidden and is_mounted(endpoint, self._mounted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -219,3 +220,105 @@ def test_missing_cookie_sessions_are_reported(frontdesk: Frontdesk) -> None:
     frontdesk.init_app(host, db, settings=HostSettings(), account_model=Account)
     with pytest.raises(SetupError, match=r"AUTH\.COOKIE_SESSIONS"):
         host.register_blueprint(blueprints.console, url_prefix="/desk")
+
+
+def nav_of(page: str) -> list[str]:
+    """Return the titles in the navigation."""
+    return re.findall(r"</svg>([^<]+)", page.partition("<nav")[2].partition("</nav>")[0])
+
+
+def test_hidden_entries_and_sections_have_no_pages(frontdesk: Frontdesk, make: Made) -> None:
+    frontdesk.console.hide("Workspaces", "mail_templates_page", "profile_page")
+    host = make()
+    boss = signed_in(host, "boss")
+    titles = nav_of(boss.get("/desk/dashboard").text)
+    assert "Accounts" in titles
+    assert not {"Workspaces", "Invitations", "Emails", "Profile"} & {*titles}
+    for path in ("/profile", "/workspaces", "/admin/mails", "/admin/mails/notification"):
+        assert boss.get(f"/desk{path}").status_code == 404, path
+    assert boss.post("/desk/profile", headers=OWN).status_code == 404
+    for path in ("/admin", "/admin/accounts", "/account", "/security"):
+        assert boss.get(f"/desk{path}").status_code == 200, path
+
+
+def test_hidden_page_keeps_the_pages_of_entries_below_its_path(
+    frontdesk: Frontdesk, make: Made
+) -> None:
+    frontdesk.console.hide("admin_home_page")
+    boss = signed_in(make(), "boss")
+    assert boss.get("/desk/admin").status_code == 404
+    assert boss.get("/desk/admin/accounts").status_code == 200
+
+
+def test_unknown_names_are_not_hidden(frontdesk: Frontdesk, make: Made) -> None:
+    frontdesk.console.hide("Workspaces", "Shops")
+    with pytest.raises(SetupError, match="the console has no Shops"):
+        make()
+
+
+def test_entries_have_a_position_a_count_and_links(frontdesk: Frontdesk, make: Made) -> None:
+    def orders_of(account: Account) -> int:
+        return 7 if account.email == "ada@example.com" else 0
+
+    @frontdesk.console.page("orders", title="Orders", position=1, count=orders_of)
+    @active_account_required
+    def orders() -> Response:
+        return frontdesk.console.render("billing.html", bills=[])
+
+    frontdesk.console.link("Handbook", "https://example.com/handbook", position=2)
+    frontdesk.console.link("Shop", "/shop", section="Elsewhere", count=orders_of)
+    frontdesk.console.link("Stock", "/stock", section="Administration", roles=("root",))
+    host = make()
+    page = signed_in(host, "ada").get("/desk/orders").text
+    assert nav_of(page)[:3] == ["Orders", "Handbook", "Inbox"]
+    assert nav_of(page)[-1] == "Shop"
+    assert page.count(">7<") == 2
+    link = '<a href="https://example.com/handbook" rel="noopener" hx-boost="false">'
+    assert link in page
+    assert ">7<" not in signed_in(host, "boss").get("/desk/orders").text
+    assert "/stock" not in signed_in(host, "boss").get("/desk/orders").text
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "//example.com", "shop", "https://", ""])
+def test_invalid_links_are_rejected(frontdesk: Frontdesk, url: str) -> None:
+    with pytest.raises(SetupError, match="is not a valid link"):
+        frontdesk.console.link("Shop", url)
+
+
+def test_application_names_the_page_after_a_sign_in(frontdesk: Frontdesk, make: Made) -> None:
+    @frontdesk.console.page("orders", title="Orders")
+    @active_account_required
+    def orders() -> Response:
+        return frontdesk.console.render("billing.html", bills=[])
+
+    frontdesk.console.home = ".orders"
+    client = signed_in(make(), "ada")
+    assert client.get("/desk/").headers["Location"] == "/desk/orders"
+    assert 'class="brand" href="/desk/orders"' in client.get("/desk/account").text
+
+
+def test_unknown_page_after_a_sign_in_is_rejected(frontdesk: Frontdesk, make: Made) -> None:
+    frontdesk.console.home = ".orders"
+    with pytest.raises(SetupError, match=r"the console has no page '\.orders'"):
+        make()
+
+
+def test_message_of_a_form_is_shown_once(frontdesk: Frontdesk, make: Made) -> None:
+    @frontdesk.console.page("orders", "/orders/<int:number>")
+    @active_account_required
+    def orders(number: int) -> Response:
+        return frontdesk.console.render("billing.html", bills=[str(number)])
+
+    @frontdesk.console.page("order", methods=["POST"])
+    @active_account_required
+    def order() -> Response:
+        return frontdesk.console.redirect(".orders", "Ordered <1>.", kind="info", number=4)
+
+    client = signed_in(make(), "ada")
+    answer = client.post("/desk/order", headers=OWN)
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == "/desk/orders/4"
+    page = client.get("/desk/orders/4").text
+    assert "Ordered &lt;1&gt;." in page
+    assert 'class="toast info"' in page
+    assert "Ordered" not in client.get("/desk/orders/4").text
