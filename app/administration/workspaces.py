@@ -1,5 +1,6 @@
 """Changes of workspaces by administrators, who need not be members."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -11,6 +12,7 @@ from ..core.errors import Invalid
 from ..workspaces.members import ListedMember, Members
 from ..workspaces.models import ACTIVE, OWNER, Member, Workspace
 from ..workspaces.service import Workspaces
+from .rules import may_manage_roles
 from .service import Administration
 
 NOT_ACTIVE = CodedMessage("Not an active account.", "invalid_format", expected="active_account")
@@ -37,11 +39,19 @@ class WorkspaceAdministration:
 
     def delete(self, actor: Viewer, workspace_id: int, name: str) -> Workspace:
         """Delete a workspace, if `name` is its name."""
-        accounts = self.administration.accounts
-        is_owner = (Member.workspace_id == workspace_id, Member.type == OWNER)
-        with transaction(accounts.session) as session:
+        with transaction(self.administration.session):
             self.members.lock(workspace_id)
-            ids = select(Member.account_id).where(*is_owner, Member.account_id != actor.id)
-            roles = session.scalars(select(accounts.model.role).where(accounts.model.id.in_(ids)))
+            roles = self._roles_of_other_owners(actor, workspace_id)
             self.administration.check_actor(actor, "user", *roles)
             return self.workspaces.delete_as_operator(workspace_id, name)
+
+    def may_delete(self, actor: Viewer, workspace_id: int) -> bool:
+        """Return whether the actor may delete this workspace, for the page with the form."""
+        return may_manage_roles(actor.role, *self._roles_of_other_owners(actor, workspace_id))
+
+    def _roles_of_other_owners(self, actor: Viewer, workspace_id: int) -> Sequence[str]:
+        model = self.administration.accounts.model
+        is_owner = (Member.workspace_id == workspace_id, Member.type == OWNER)
+        ids = select(Member.account_id).where(*is_owner, Member.account_id != actor.id)
+        query = select(model.role).distinct().where(model.id.in_(ids))
+        return self.administration.session.scalars(query).all()

@@ -90,6 +90,7 @@ def managed_workspace_page(workspace_id: int) -> Response:
         people=service(ConsoleResources).people.by_emails((each.email for each in members), viewer),
         links=paging.links(members),
         invitations=invited[:INVITATIONS],
+        may_delete=service(WorkspaceAdministration).may_delete(viewer, workspace_id),
         has_more_invitations=len(invited) > INVITATIONS,
         events=build_entry_rows(events.rows),
     )
