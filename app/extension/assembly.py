@@ -88,7 +88,8 @@ def _features_of_accounts(context: Context) -> Iterator[Feature]:
         yield Feature("auth.login_codes", "auth.login_codes.service", at_start=True)
     if auth.PERSONAL_TOKENS == "on":
         yield Feature("tokens", at_start=True)
-    yield Feature("workspaces")
+    # The table of what groups have given refers to workspaces.
+    yield Feature("workspaces", at_start=auth.has_providers)
     yield Feature("registration", "registration.service", at_start=auth.REGISTRATION != "closed")
     yield Feature("profiles")
     yield Feature("notifications")

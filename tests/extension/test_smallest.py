@@ -135,6 +135,27 @@ def test_metadata_has_the_tables_of_all_features_where_migrations_can_be_generat
     )
 
 
+@pytest.mark.parametrize(("sessions", "migrates"), [("on", False), ("off", True)])
+def test_identity_providers_bring_their_tables(
+    program: Any, tmp_path: Path, sessions: str, *, migrates: bool
+) -> None:
+    """No other code has imported the workspaces, to which the table of grants refers."""
+    acme = {
+        "kind": "oidc",
+        "client_id": "frontdesk",
+        "metadata_url": "https://idp.example.com/.well-known/openid-configuration",
+    }
+    auth = {"PROVIDERS": {"acme": acme}, "SESSIONS": sessions}
+    before = f"host.config['FRONTDESK'] = {{'AUTH': {auth!r}}}"
+    if migrates:
+        before = f"import flask_migrate\n{before}"
+    program(f"{_SIGN_IN}\nprint(0)", before)
+    added = tables(tmp_path) - TABLES
+    assert TABLES.issubset(tables(tmp_path))
+    assert "frontdesk_provider_grants" in added
+    assert ("frontdesk_provider_sessions" in added) is (sessions == "on")
+
+
 def test_named_tables_are_those_of_the_models() -> None:
     import_models()
     shared = (each for each in Base.metadata.tables.values() if WHEN_MOUNTED not in each.info)
