@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Index, String, delete, select
+from sqlalchemy import Index, String, delete, func, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.clock import Clock
@@ -63,6 +63,10 @@ class AccountNotes:
             .order_by(AccountNote.id.desc())
         )
         return [ListedNote(note, email or "") for note, email in rows]
+
+    def count(self, account_id: AccountKey) -> int:
+        about = AccountNote.account_id == account_id
+        return self.session.scalar(select(func.count()).where(about)) or 0
 
     def add(self, author_id: AccountKey, account_id: AccountKey, text: str) -> None:
         about = AccountNote.account_id == account_id

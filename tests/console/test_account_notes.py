@@ -51,7 +51,7 @@ def test_note_is_shown_exported_and_in_the_audit_log_without_its_text(
     world: World, admin: AdminClient
 ) -> None:
     add(world, admin, "Asked for a refund.\r\n<b>Granted.</b>")
-    page = AdminClient(world, "root").get(account_path(world.ada.id))
+    page = AdminClient(world, "root").get(account_path(world.ada.id), tab="notes")
     assert "Asked for a refund." in page
     [author] = re.findall(r'<div class="dated">.*?</div>', page, re.DOTALL)
     assert "boss@example.com" in author
@@ -67,7 +67,7 @@ def test_export_has_only_notes_about_the_account(world: World, admin: AdminClien
     other = world.people["new_user"]
     admin.send(account_path(other.id, "/notes"), text="About another account.")
     assert notes(world) == ["About Ada."]
-    assert "About another account." not in admin.get(account_path(world.ada.id))
+    assert "About another account." not in admin.get(account_path(world.ada.id), tab="notes")
 
 
 def test_only_the_author_and_root_delete_a_note(world: World, admin: AdminClient) -> None:
@@ -108,7 +108,7 @@ def test_notes_are_deleted_with_the_account_and_outlive_their_author(
             assert model is not None
             session.execute(delete(model).where(model.id == person.id))
         if person is not world.ada:
-            assert "(deleted)" in root.get(account_path(world.ada.id))
+            assert "(deleted)" in root.get(account_path(world.ada.id), tab="notes")
     with world.site.app.app_context():
         assert current_frontdesk.session.query(AccountNote).count() == 0
 
@@ -117,11 +117,15 @@ def test_admin_adds_and_deletes_a_note(site: Site, visitors: Visitors) -> None:
     ada, boss = site.person("ada"), visitors(site.person("boss", role="admin"))
     page = boss.page
     boss.open(f"/admin/accounts/{ada.id}")
+    page.get_by_role("navigation", name="This account").get_by_role("link", name="Notes").click()
+    expect(page.get_by_label("New note")).to_be_hidden()
+    page.locator("summary", has_text="Add note").click()
     page.get_by_label("New note").fill("Called on Monday.")
-    page.get_by_role("button", name="Add note").click()
+    page.get_by_role("button", name="Save note").click()
     expect(page.get_by_text("Note added.")).to_be_visible()
     expect(page.get_by_text("Called on Monday.")).to_be_visible()
     page.locator("li").filter(has_text="Called on Monday.").locator("summary").click()
     page.get_by_role("button", name="Delete note").click()
     expect(page.get_by_text("Note deleted.")).to_be_visible()
     expect(page.get_by_text("Called on Monday.")).to_have_count(0)
+    expect(page.get_by_text("No notes yet.")).to_be_visible()

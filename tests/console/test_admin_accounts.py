@@ -123,16 +123,78 @@ def test_list_takes_the_same_number_of_queries_for_any_number_of_accounts(
 
 
 def test_account_page_shows_all_data_of_the_account(world: World, admin: AdminClient) -> None:
-    page = admin.get(account_path(world.ada.id))
-    for text in ("Ada Lovelace", "Engines", "Werkzeug", "For everyone", "Signed in"):
-        assert text in page, text
+    admin.send(account_path(world.ada.id, "/notes"), text="Asked for a refund.")
+    for tab, texts in TABS.items():
+        main = admin.get(account_path(world.ada.id), tab=tab).partition("<main")[2]
+        assert re.findall(r'\?tab=\w+" aria-current="page"', main) == [
+            f'?tab={tab}" aria-current="page"'
+        ] * (tab != "activity")
+        assert 'Notes<span class="count">1</span>' in main
+        for text in ("Ada Lovelace", f'data-copy="{world.ada.id}"'):
+            assert text in main, (tab, text)
+        shown = main.partition('aria-label="This account"')[2]
+        others = [text for each in TABS if each != tab for text in TABS[each]]
+        assert [text for text in [*texts, *others] if text in shown] == [*texts], tab
 
 
-def test_account_page_takes_a_fixed_number_of_queries(world: World, admin: AdminClient) -> None:
-    admin.get(account_path(world.ada.id))
+# What a tab shows, and no other tab.
+TABS = {
+    "activity": ("Recent events", "Signed in"),
+    "sessions": ("Werkzeug",),
+    "workspaces": ("Engines",),
+    "messages": ("For everyone",),
+    "notes": ("Asked for a refund.", "Save note"),
+}
+
+
+@pytest.mark.parametrize("tab", ["", "unknown"])
+def test_first_tab_of_an_account_is_its_activity(
+    world: World, admin: AdminClient, tab: str
+) -> None:
+    assert "Recent events" in admin.get(account_path(world.ada.id), tab=tab)
+
+
+def test_admin_has_no_tab_with_the_notes_about_themselves(world: World, admin: AdminClient) -> None:
+    main = admin.get(account_path(world.people["admin"].id), tab="notes").partition("<main")[2]
+    assert "Recent events" in main
+    assert "?tab=notes" not in main
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_tab_of_an_account_takes_a_fixed_number_of_queries(
+    world: World, admin: AdminClient, tab: str
+) -> None:
+    admin.get(account_path(world.ada.id), tab=tab)
     with noted_queries(world.site.app) as statements:
-        admin.get(account_path(world.ada.id))
-    assert len(statements) <= 17, "\n".join(statements)
+        admin.get(account_path(world.ada.id), tab=tab)
+    assert len(statements) <= 16, "\n".join(statements)
+
+
+def test_account_page_offers_only_actions_that_apply(
+    world: World, admin: AdminClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [admin.get(account_path(each.id)) for each in (world.ada, world.suspended)]
+    assert [text in pages[0] for text in ("Suspend…", "Deactivate", "Send password")] == [True] * 3
+    assert [text in pages[1] for text in ("Reactivate", "Change suspension…")] == [True] * 2
+    assert [text in pages[1] for text in ("Suspend…", "Deactivate", "Send password")] == [False] * 3
+    for page in pages:
+        assert "Unlock account" not in page
+        assert "Verify email address" not in page
+        assert "No profile yet" not in page
+    monkeypatch.setattr("app.auth.limits.Failures.locked_seconds", lambda _self, _email: 90)
+    page = admin.get(account_path(world.ada.id))
+    assert "Unlock account" in page
+    assert "blocked for 2 minutes" in page
+
+
+def test_account_page_shows_a_pending_change_of_the_address(
+    world: World, admin: AdminClient
+) -> None:
+    path = account_path(world.ada.id)
+    assert "waits for confirmation" not in admin.get(path)
+    form: dict[str, Any] = {"email": "ada@new.example", "method": "confirm"}
+    admin.send(f"{path}/email", **form)
+    assert "ada@new.example" in admin.get(path).partition("waits for confirmation")[0]
 
 
 def test_unknown_account_is_not_found(admin: AdminClient) -> None:
@@ -272,9 +334,9 @@ def test_password_reset_is_emailed(world: World, admin: AdminClient) -> None:
 
 
 def test_signing_out_an_account_ends_all_its_sessions(world: World, admin: AdminClient) -> None:
-    assert "Werkzeug" in admin.get(account_path(world.ada.id))
+    assert "Werkzeug" in admin.get(account_path(world.ada.id), tab="sessions")
     admin.send(account_path(world.ada.id, "/sign-out"))
-    assert "No active sessions" in admin.get(account_path(world.ada.id))
+    assert "No active sessions" in admin.get(account_path(world.ada.id), tab="sessions")
 
 
 def test_account_is_deleted_after_its_email_address_is_entered(

@@ -65,6 +65,7 @@ def test_account_is_created_changed_and_deleted(site: Site, visitors: Visitors) 
     expect(page.get_by_role("heading", level=1)).to_have_text("grace@example.com")
     assert site.mails.last("grace@example.com")
 
+    page.locator("summary", has_text="Change role").click()
     page.get_by_label("Role").select_option("admin")
     page.get_by_role("button", name="Change role").click()
     expect(
@@ -194,6 +195,7 @@ def test_focus_starts_at_the_heading_of_a_confirmation_page(site: Site, visitors
         expect(name).to_be_focused()
         assert root.page.evaluate("scrollY") == 0
     root.open(f"/admin/accounts/{ada.id}")
+    root.page.locator("summary", has_text="Change role").click()
     root.page.get_by_label("Role").select_option("root")
     root.page.get_by_role("button", name="Change role").click()
     question = root.page.get_by_role("heading", level=1, name=f"Give {ada.email} the role root?")

@@ -161,7 +161,7 @@ def test_admins_see_which_provider_gave_a_role_and_a_membership(
     Guest(app, "google").sign_in(google, **user, groups=["admins", "devs"])
     seen = client.open(path)
     assert "By the provider Acme." in seen.text
-    assert "garden · by the provider Acme" in seen.text
+    assert "garden · by the provider Acme" in client.open(f"{path}?tab=workspaces").text
     # Root has changed the role since.
     ada.change(role="user")
     assert "By the provider Acme." not in client.open(path).text

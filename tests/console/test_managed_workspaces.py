@@ -127,7 +127,7 @@ def test_page_shows_members_invitations_and_events(world: World) -> None:
 
 
 def test_page_of_an_account_links_to_its_workspaces(world: World) -> None:
-    main = main_of(world, f"/admin/accounts/{world.ada.id}")
+    main = main_of(world, f"/admin/accounts/{world.ada.id}?tab=workspaces")
     assert f'href="{page_of(world, TEAM)}"' in main
 
 

@@ -145,6 +145,7 @@ def test_root_ends_tokens_of_an_account(site: Site, visitors: Visitors) -> None:
     visitor = visitors(site.person("root", role="root"))
     page = visitor.page
     visitor.open(f"/admin/accounts/{ada.id}")
+    page.get_by_role("link", name="Sessions").click()
     line = page.get_by_role("listitem").filter(has_text="Two")
     line.get_by_text("End", exact=True).click()
     press(page, "End token")

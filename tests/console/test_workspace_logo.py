@@ -83,7 +83,7 @@ def test_logo_is_shown_in_the_switcher_and_the_memberships_of_the_account(
     other = owner.get("/workspaces/ada").partition('name="slug" value="garden"')[2]
     assert set(logo_in(other.partition("</form>")[0])) == names
     boss = FormClient(app, person("boss", role="admin"))
-    assert set(logo_in(boss.get(f"/admin/accounts/{ada.id}"))) == names
+    assert set(logo_in(boss.get(f"/admin/accounts/{ada.id}?tab=workspaces"))) == names
 
 
 def test_logo_is_shown_with_a_received_invitation(

@@ -1,6 +1,6 @@
 """The page of one account, and the forms on it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flask import Response, request
@@ -16,6 +16,7 @@ from ...administration.rules import may_manage_roles
 from ...administration.service import OWNERLESS
 from ...administration.view import AccountView
 from ...auth.caller import caller
+from ...auth.email_change.service import EmailChanges
 from ...auth.errors import NotAuthorized
 from ...auth.idp.identities import Identities
 from ...auth.limits import Failures
@@ -57,9 +58,13 @@ def managed_account_page(account_id: AccountKey) -> Response:
     details = account_details(account_id)
     account = service(Accounts).by_id(account_id)
     assert account is not None
-    related = related_data(account)
-    related["events"] = build_entry_rows(related["events"])
     actor, is_changeable = caller().account, may_change(details, account_id)
+    tabs = _tabs(is_own=actor.id == account_id)
+    # A rejected note is shown in its form.
+    given = request.args.get("tab", "notes" if request.path.endswith("/notes") else "")
+    tab = given if given in tabs else tabs[0]
+    related = related_data(account, tab)
+    shows_tokens = actor.role == ROOT and tab == "sessions"
     return render_page(
         "admin/account.html",
         at=AT,
@@ -67,11 +72,13 @@ def managed_account_page(account_id: AccountKey) -> Response:
         person=_person(details["email"], related["profile"]),
         may_change=is_changeable,
         own=own_details(account_id, may_change=is_changeable),
+        tabs=tabs,
+        tab=tab,
         is_own=actor.id == account_id,
         is_root=actor.role == ROOT,
         roles=_roles(details["role"]),
         active=service(Accounts).active_status,
-        **token_list(personal_tokens(account_id) if actor.role == ROOT else ()),
+        **token_list(personal_tokens(account_id) if shows_tokens else ()),
         **related,
     )
 
@@ -88,8 +95,10 @@ def _roles(current: str) -> list[tuple[str, str]]:
     return roles(assignable if current in assignable else [current, *assignable])
 
 
-def redirect_to_account(text: str, account_id: AccountKey, undo: Undo | None = None) -> Response:
-    return redirect_to(".managed_account_page", text, undo=undo, account_id=account_id)
+def redirect_to_account(
+    text: str, account_id: AccountKey, undo: Undo | None = None, tab: str | None = None
+) -> Response:
+    return redirect_to(".managed_account_page", text, undo=undo, account_id=account_id, tab=tab)
 
 
 @console_form(administration_api.update_managed_account, page=managed_account_page)
@@ -214,30 +223,55 @@ EVENTS_SHOWN = 8
 LIST_LIMIT = 50
 
 
-def related_data(account: AccountLike) -> JsonObject:
+def _sessions(account_id: AccountKey) -> Sequence[JsonObject]:
+    query = {"limit": LIST_LIMIT}
+    view = credential_routes.list_account_sessions
+    found: Sequence[JsonObject] = get_from_api(view, query=query, account_id=account_id)
+    return found
+
+
+# The tabs, each with the name of the variable that only its template uses, and its query.
+TABS: Mapping[str, tuple[str, Callable[[AccountKey], Any]]] = {
+    "activity": (
+        "events",
+        lambda key: build_entry_rows(_newest(administration_api.list_account_events, key)),
+    ),
+    "sessions": ("sessions", _sessions),
+    "workspaces": (
+        "memberships",
+        lambda key: service(AccountView).memberships(key, offset=0, limit=LIST_LIMIT),
+    ),
+    "messages": (
+        "deliveries",
+        lambda key: _newest(administration_api.list_account_deliveries, key),
+    ),
+    "notes": ("notes", lambda key: service(AccountNotes).list(key)),
+}
+
+
+def _tabs(*, is_own: bool) -> list[str]:
+    """Return the tabs of the page. Admins do not see the notes about themselves."""
+    has_workspaces = service(ConsoleResources).features.has(".managed_workspace_page")
+    hidden = {"notes": is_own, "workspaces": not has_workspaces}
+    return [tab for tab in TABS if not hidden.get(tab)]
+
+
+def related_data(account: AccountLike, tab: str) -> JsonObject:
     features = service(ConsoleResources).features
     account_id = account.id
+    name, query = TABS[tab]
     found: JsonObject = {
         "profile": _profile(account_id) if features.has(".profile_page") else None,
-        "sessions": get_from_api(
-            credential_routes.list_account_sessions,
-            query={"limit": LIST_LIMIT},
-            account_id=account_id,
-        ),
-        "memberships": (),
-        "events": _newest(administration_api.list_account_events, account_id),
-        "deliveries": _newest(administration_api.list_account_deliveries, account_id),
         "locked_minutes": _locked_minutes(account.email),
-        "notes": service(AccountNotes).list(account_id),
+        "waiting": service(EmailChanges).waiting(account_id),
+        "notes_count": service(AccountNotes).count(account_id),
+        name: query(account_id),
         "identities": [],
         "origins": {},
         "factors": [],
         "export": None,
         "deletes_at": None,
     }
-    if features.has(".managed_workspace_page"):
-        view = service(AccountView)
-        found["memberships"] = view.memberships(account_id, offset=0, limit=LIST_LIMIT)
     if features.provider:
         found["identities"] = service(Identities).list(account_id)
         found["origins"] = _origins(account_id)

@@ -143,7 +143,7 @@ def add_account_note(account_id: AccountKey, form: NoteText.Input) -> Response:
     actor = caller().account
     service(Administration).find(actor, account_id)
     service(AccountNotes).add(actor.id, account_id, form["text"])
-    return redirect_to_account(_("Note added."), account_id)
+    return redirect_to_account(_("Note added."), account_id, tab="notes")
 
 
 @console_form(page=managed_account_page)
@@ -152,4 +152,4 @@ def delete_account_note(account_id: AccountKey, note_id: int) -> Response:
     actor = caller().account
     service(Administration).find(actor, account_id)
     service(AccountNotes).delete(actor, account_id, note_id, of_others=actor.role == ROOT)
-    return redirect_to_account(_("Note deleted."), account_id)
+    return redirect_to_account(_("Note deleted."), account_id, tab="notes")
