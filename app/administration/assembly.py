@@ -32,9 +32,7 @@ def assemble(context: Context) -> None:
     context.provide(BulkAdministration, _bulk)
     context.provide(
         WorkspaceAdministration,
-        lambda known: WorkspaceAdministration(
-            known.get(Administration), known.get(Members), known.get(Workspaces)
-        ),
+        lambda known: WorkspaceAdministration(known.get(Administration), known.get(Workspaces)),
     )
 
 

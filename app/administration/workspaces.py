@@ -9,8 +9,7 @@ from ..accounts.models import Viewer
 from ..core.coded_messages import CodedMessage
 from ..core.db.transaction import transaction
 from ..core.errors import Invalid
-from ..workspaces.members import ListedMember, Members
-from ..workspaces.models import ACTIVE, OWNER, Member, Workspace
+from ..workspaces.models import ACTIVE, OWNER, Member
 from ..workspaces.service import Workspaces
 from .rules import may_manage_roles
 from .service import Administration
@@ -24,10 +23,9 @@ class WorkspaceAdministration:
     deletes no workspace that such an account owns."""
 
     administration: Administration
-    members: Members
     workspaces: Workspaces
 
-    def appoint_owner(self, actor: Viewer, workspace_id: int, email: str) -> ListedMember:
+    def appoint_owner(self, actor: Viewer, workspace_id: int, email: str) -> None:
         """Make an active account an owner, also one that is no member."""
         accounts = self.administration.accounts
         with transaction(accounts.session):
@@ -35,15 +33,15 @@ class WorkspaceAdministration:
             if not accounts.is_active(account):
                 raise Invalid.about("email", NOT_ACTIVE)
             workspace = self.workspaces.by_id(workspace_id)
-            return self.members.put(workspace, account.email, OWNER, ACTIVE)
+            self.workspaces.members.put(workspace, account.email, OWNER, ACTIVE)
 
-    def delete(self, actor: Viewer, workspace_id: int, name: str) -> Workspace:
+    def delete(self, actor: Viewer, workspace_id: int, name: str) -> None:
         """Delete a workspace, if `name` is its name."""
         with transaction(self.administration.session):
-            self.members.lock(workspace_id)
+            self.workspaces.members.lock(workspace_id)
             roles = self._roles_of_other_owners(actor, workspace_id)
             self.administration.check_actor(actor, "user", *roles)
-            return self.workspaces.delete_as_operator(workspace_id, name)
+            self.workspaces.delete_as_operator(workspace_id, name)
 
     def may_delete(self, actor: Viewer, workspace_id: int) -> bool:
         """Return whether the actor may delete this workspace, for the page with the form."""

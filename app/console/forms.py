@@ -31,6 +31,8 @@ class SentForm:
 
 def remember_rejection(problem: Problem, action: str = "") -> None:
     """Show the error at the form of this request, or at the form with another action."""
+    if isinstance(problem, SlugTaken):
+        problem.faults = [Fault("json", "slug", message_for(problem))]
     sent = SentForm(endpoint_name(action or request.endpoint or ""), sent_path(), problem)
     setattr(request, _SENT, sent)
 
@@ -123,16 +125,6 @@ class FormState:
 
 def _belongs_to(fault: Fault, name: str) -> bool:
     return fault.field == name or fault.field.startswith(f"{name}.")
-
-
-@contextmanager
-def slug_errors() -> Iterator[None]:
-    """Report a slug that another workspace has at the field."""
-    try:
-        yield
-    except SlugTaken as problem:
-        problem.faults = [Fault("json", "slug", message_for(problem))]
-        raise
 
 
 @contextmanager

@@ -257,11 +257,11 @@ class Workspaces:
             session.expunge(owner)
             return WorkspaceAccess(workspace, owner)
 
-    def delete_as_operator(self, workspace_id: int, name: str) -> Workspace:
+    def delete_as_operator(self, workspace_id: int, name: str) -> None:
         """Delete a workspace without being a member. The name confirms the deletion."""
         with transaction(self.session):
             self.members.lock(workspace_id)
-            return self._delete(workspace_id, name)
+            self._delete(workspace_id, name)
 
     def _delete(
         self, workspace_id: int, name: str | None, account_id: AccountKey | None = None

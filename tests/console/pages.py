@@ -165,7 +165,6 @@ NO_PAGES: dict[str, str] = {
     "admin_events_csv": "a file",
     "workspace_activity_csv": "a file",
     "workspace_activity_file": "a file",
-    "own_app_page": "redirects to the start",
     "first_root_page": "exists only without a root account; test_first_run.py",
     "mails_page": "only in debug mode; test_first_run.py",
     "mail_page": "only in debug mode; test_first_run.py",

@@ -184,7 +184,7 @@ def test_owner_is_an_active_account_that_the_admin_may_manage(world: World) -> N
     path = f"{page_of(world, TEAM)}/owners"
     for email, status, text in (
         ("nobody@example.com", 404, "No account has this email address."),
-        ("", 422, "This field is required."),
+        ("", 404, "No account has this email address."),
         (world.suspended.email, 422, "This account is not active."),
         (world.people["admin"].email, 403, "cannot change their own account"),
         (world.people["root"].email, 403, "does not have permission"),

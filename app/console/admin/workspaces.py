@@ -1,9 +1,7 @@
 """The workspaces for admins: a list with search, and a page for each, where admins appoint an owner
 and delete the workspace."""
 
-from typing import TypedDict
-
-from flask import Response
+from flask import Response, request
 
 from ...accounts.search import MAX_CHECKED
 from ...accounts.service import Accounts
@@ -13,7 +11,7 @@ from ...auth.caller import caller
 from ...auth.decorators import fresh_factor_required
 from ...core.context import current_frontdesk, service
 from ...core.db.estimates import estimate
-from ...core.web.fields import RequestSchema, Text
+from ...core.web.fields import Text
 from ...core.web.paging import Slice
 from ...core.web.request_data import takes
 from ...workspaces.directory import MAX_FOUND, MAX_MEMBERS, WorkspaceDirectory
@@ -21,7 +19,7 @@ from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.invitations.models import PENDING
 from ...workspaces.invitations.service import Invitations
 from ...workspaces.members import Members
-from ...workspaces.models import NAME_LENGTH, Workspace
+from ...workspaces.models import Workspace
 from ..api_calls import console_form
 from ..audit_log import build_entry_rows
 from ..links import Paging, redirect_to
@@ -96,36 +94,20 @@ def managed_workspace_page(workspace_id: int) -> Response:
     )
 
 
-class NewOwner(RequestSchema):
-    class Input(TypedDict):
-        email: str
-
-    email = Text(min=1, max=320, strip=True, required=True)
-
-
 @console_form(page=managed_workspace_page)
 @admins_only
 @fresh_factor_required
-@takes(form=NewOwner)
-def appoint_workspace_owner(workspace_id: int, form: NewOwner.Input) -> Response:
-    administration = service(WorkspaceAdministration)
-    owner = administration.appoint_owner(caller().account, workspace_id, form["email"])
-    text = _("{email} is now an owner.", email=owner.email)
+def appoint_workspace_owner(workspace_id: int) -> Response:
+    email = request.form.get("email", "").strip()
+    service(WorkspaceAdministration).appoint_owner(caller().account, workspace_id, email)
+    text = _("{email} is now an owner.", email=email)
     return redirect_to(".managed_workspace_page", text, workspace_id=workspace_id)
 
 
-class TypedName(RequestSchema):
-    class Input(TypedDict):
-        name: str
-
-    name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
-
-
 @console_form(page=managed_workspace_page)
 @admins_only
 @fresh_factor_required
-@takes(form=TypedName)
-def delete_managed_workspace(workspace_id: int, form: TypedName.Input) -> Response:
-    administration = service(WorkspaceAdministration)
-    deleted = administration.delete(caller().account, workspace_id, form["name"])
-    return redirect_to(f".{AT}", _("Deleted {name}.", name=deleted.name))
+def delete_managed_workspace(workspace_id: int) -> Response:
+    name = request.form.get("name", "").strip()
+    service(WorkspaceAdministration).delete(caller().account, workspace_id, name)
+    return redirect_to(f".{AT}", _("Deleted {name}.", name=name))

@@ -137,30 +137,6 @@ def set_up_own_app(form: AppSetupForm.Input) -> Response:
     return _finish_setup(enrolled.recovery_codes)
 
 
-@console_form(mfa_api.begin_app, page=new_app_page)
-def begin_own_app(call_api: ApiCall) -> Response:
-    """Show the secret without a redirect, because the API returns it only once."""
-    return _render_setup(call_api())
-
-
-@active_account_required
-@factors_required
-@hidden
-def own_app_page(authenticator_id: int) -> Response:
-    """Show a rejected form again; without a form there is no secret, so redirect to the start."""
-    secret, uri = (request.form.get(name, "") for name in ("secret", "uri"))
-    # A longer text fits into no QR code.
-    if not uri.startswith("otpauth://") or len(uri) > 1000:
-        return redirect_to(".new_app_page")
-    shown = {"id": authenticator_id, "secret": secret, "uri": uri}
-    return _render_setup(shown)
-
-
-@console_form(mfa_api.confirm_app, page=own_app_page)
-def confirm_own_app(call_api: ApiCall, authenticator_id: int) -> Response:
-    return _finish_setup(call_api()["recovery_codes"])
-
-
 def _finish_setup(codes: Sequence[str] | None) -> Response:
     if codes:
         return render_recovery_codes(codes, _("Authenticator app set up."))

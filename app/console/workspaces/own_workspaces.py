@@ -13,7 +13,6 @@ from ...workspaces.ownership import Ownership
 from ...workspaces.routes import IN_PATH
 from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, console_form, get_from_api
-from ..forms import slug_errors
 from ..links import Paging, redirect_to
 from ..pages import render_page
 from ..people import has_pictures
@@ -45,8 +44,7 @@ def new_workspace_page() -> Response:
 
 @console_form(workspaces_api.create_workspace, page=new_workspace_page)
 def make_workspace(call_api: ApiCall) -> Response:
-    with slug_errors():
-        created = call_api()
+    created = call_api()
     return redirect_to(
         ".workspace_page",
         _("Created {name}. Invite your team.", name=created["name"]),
@@ -79,8 +77,7 @@ def workspace_settings_page(workspace_slug: str) -> Response:
 
 @console_form(workspaces_api.change_workspace, page=workspace_settings_page)
 def change_workspace_settings(call_api: ApiCall, workspace_slug: str) -> Response:
-    with slug_errors():
-        changed = call_api()
+    changed = call_api()
     text = _("Saved.")
     return redirect_to(".workspace_settings_page", text, workspace_slug=changed["slug"])
 
