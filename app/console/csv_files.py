@@ -31,14 +31,17 @@ def release_connection() -> None:
 
 def download(name: str, batches: Iterable[bytes], columns: Iterable[str]) -> Response:
     """Return the batches of rows as a streamed file. The end of the name is the format: `.csv`,
-    which starts with a row of the columns, or `.jsonl`."""
+    which starts with a row of the columns, or `.jsonl`.
+    The name of the file also has the date, in UTC."""
     is_csv = is_csv_name(name)
     if is_csv:
         batches = chain([BYTE_ORDER_MARK + csv_lines([columns])], batches)
     response = Response(
         stream_with_context(iter(batches)), mimetype=MIMETYPE if is_csv else JSON_LINES
     )
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    stem, _, ending = name.rpartition(".")
+    dated = f"{stem}-{current_frontdesk.clock.now():%Y-%m-%d}.{ending}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{dated}"'
     return response
 
 

@@ -9,8 +9,11 @@ import orjson
 import pytest
 from flask import Flask
 
+from app.testing.clock import SteppingClock
+
 from ..administration.test_search import add_members
 from ..conftest import MakeApp, MakePerson, Person
+from ..profiles.test_profiles import ADA
 from ..rigs.console.site import FEATURES
 from ..rigs.cookie_browsers import HOST
 from .form_client import FormClient
@@ -64,6 +67,29 @@ def test_file_has_every_match_of_a_frequent_text(
         assert download(desk, path).data == expected, (rows, checked)
 
 
+def test_csv_of_accounts_has_the_names_of_profiles(
+    desk: FormClient, person: MakePerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.administration.search.EXPORT_ROWS", 2)
+    for number in range(3):
+        api = person(f"member{number}").api()
+        if number:
+            api.post("/profiles", json={**ADA, "first_name": f"Ada {number}"})
+    rows = read_csv(download(desk, f"{ACCOUNTS}.csv?search=member&sort=email").text)
+    assert [row["name"] for row in rows] == ["", "Ada 1 Lovelace", "Ada 2 Lovelace"]
+
+
+def test_names_of_files_have_the_date(desk: FormClient, clock: SteppingClock) -> None:
+    day = f"{clock.now():%Y-%m-%d}"
+    for path, name in (
+        (f"{ACCOUNTS}.csv", f"accounts-{day}.csv"),
+        (f"{ACCOUNTS}.jsonl", f"accounts-{day}.jsonl"),
+        ("/admin/events.csv", f"events-{day}.csv"),
+    ):
+        sent = download(desk, path).headers["Content-Disposition"]
+        assert sent == f'attachment; filename="{name}"'
+
+
 def test_csv_of_accounts_contains_no_formulas(desk: FormClient, person: MakePerson) -> None:
     person("=1+1")
     [row] = read_csv(download(desk, f"{ACCOUNTS}.csv?search=%3D").text)
@@ -73,6 +99,7 @@ def test_csv_of_accounts_contains_no_formulas(desk: FormClient, person: MakePers
 def test_csv_without_accounts_has_only_the_columns(desk: FormClient) -> None:
     [columns] = download(desk, f"{ACCOUNTS}.csv?search=nobody").text.splitlines()
     assert columns.startswith('\ufeff"id","email","status","role","phone",')
+    assert columns.endswith('"name"')
 
 
 def test_download_is_in_the_audit_log_without_the_searched_text(

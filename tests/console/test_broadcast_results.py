@@ -259,7 +259,12 @@ def test_sender_stops_a_broadcast(
 
 
 def test_file_has_a_row_for_each_recipient_and_channel(
-    app: Flask, admin: PageReader, boss: Person, people: list[Person], monkeypatch: Any
+    app: Flask,
+    admin: PageReader,
+    boss: Person,
+    people: list[Person],
+    clock: SteppingClock,
+    monkeypatch: Any,
 ) -> None:
     monkeypatch.setattr(outcomes, "BATCH_ROWS", 5)
     path = send(boss)
@@ -270,7 +275,7 @@ def test_file_has_a_row_for_each_recipient_and_channel(
         accounts.session.commit()
     answer = admin.ask("GET", f"{path}/result.csv", 200)
     assert (
-        f'filename="broadcast-{path.rpartition("/")[2]}.csv"'
+        f'filename="broadcast-{path.rpartition("/")[2]}-{clock.now():%Y-%m-%d}.csv"'
         in answer.headers["Content-Disposition"]
     )
     rows = [*csv.DictReader(StringIO(answer.get_data(as_text=True).removeprefix("\ufeff")))]

@@ -141,12 +141,15 @@ def test_suspension_of_only_owners_shows_their_workspaces(
     client = FormClient(world.site.app, world.people["admin"])
     accounts = [str(member.id) for member in members[:2]]
     answer = client.post(SUSPEND, account=accounts, length="open", next="/admin/accounts")
-    page = unescape(client.get(answer.headers["Location"]))
+    page = client.get(answer.headers["Location"])
+    for slug in ("shop0", "shop1"):
+        assert f'<a href="/admin/workspaces?search={slug}">{slug}</a>' in page
+    page = unescape(re.sub("<[^>]+>", "", page))
     assert "Suspended 2 accounts. Without an active owner: shop0, shop1." in page
-    assert "flask workspaces add shop0 EMAIL --type owner" in page
+    assert "Appoint one on the workspace's page." in page
     path = f"/admin/accounts/{members[2].id}/suspend"
-    page = unescape(client.post_and_follow(path, length="open"))
-    assert "flask workspaces add shop2 EMAIL --type owner" in page
+    page = client.post_and_follow(path, length="open")
+    assert '<a href="/admin/workspaces?search=shop2">shop2</a>' in page
 
 
 def test_accounts_are_not_suspended_until_a_day_in_the_past(

@@ -217,8 +217,11 @@ def _download(name: str) -> Response:
     except Invalid:
         # The page shows the errors of the filters.
         return redirect(link_to(f".{AT}", **filters))
-    return download(name, batches, _CSV_COLUMNS)
+    return download(name, batches, (*_CSV_COLUMNS, "name"))
 
 
 def _write_csv(rows: Sequence[Details]) -> bytes:
-    return csv_lines([row[name] for name in _CSV_COLUMNS] for row in rows)
+    people = people_of(rows)
+    return csv_lines(
+        [*map(row.get, _CSV_COLUMNS), getattr(people.get(row["id"]), "name", "")] for row in rows
+    )
