@@ -32,9 +32,13 @@ def static_asset(digest: str, name: str) -> Response:
 @anyone
 @hidden
 def brand_css() -> Response:
-    """Return the brand's colors as CSS; emails have the same colors."""
+    """Return the brand's colors, which emails have too, and its dark logo as CSS."""
     brand = service(Templates).brand
     text = f":root{{--fd-accent:{brand.COLOR};--fd-on-accent:{brand.TEXT_COLOR}}}\n"
+    if brand.LOGO_DARK_URL:
+        logo = f'.brand .logo{{content:url("{brand.LOGO_DARK_URL}")}}'
+        text += f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]) {logo}}}\n"
+        text += f":root[data-theme=dark] {logo}\n"
     return Response(text, mimetype="text/css", headers={"Cache-Control": "public, max-age=300"})
 
 

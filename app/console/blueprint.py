@@ -15,18 +15,27 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.lazy_views import LazyView
 from ..core.web.operation import SAFE_METHODS
 from ..core.web.pages import StartPage, protect_page
+from ..delivery.mail.brand import BrandSettings
 from ..extension.console_pages import HostConsole, PageRenderer
 from ..notifications.settings import NotificationsSettings
 from .resources import ELSEWHERE, ConsoleResources
 from .routes import ROUTES
 
-# Nothing inline and nothing from other sites. `blob:` is for a picture before its upload, frames
-# show emails. The policy of the first page applies to all pages that htmx swaps into it.
+# Nothing inline, and nothing from other sites but the brand's images. `blob:` is for a picture
+# before its upload, frames show emails. The policy of the first page applies to all pages that htmx
+# swaps into it.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
     " connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
+
+
+def policy(brand: BrandSettings) -> str:
+    """Return the policy of pages, with the sites of the brand's images."""
+    return POLICY.replace(" blob:", " ".join([" blob:", *sorted(brand.image_origins)]))
+
+
 # Each of 1,000 selected accounts is a part of a form that also uploads a file.
 MAX_FORM_PARTS = 2_000
 # The pages that begin and finish a sign-in through a provider.
@@ -155,7 +164,7 @@ def restore_kept_form() -> None:
 @blueprint.after_request
 def add_page_headers(response: Response) -> Response:
     headers = response.headers
-    headers.setdefault("Content-Security-Policy", POLICY)
+    headers.setdefault("Content-Security-Policy", policy(service(ConsoleResources).brand))
     if request.method not in SAFE_METHODS:
         # The response to a form cannot be reloaded: the browser keeps the URL of the form's page.
         headers.setdefault("HX-Push-Url", "false")

@@ -1,12 +1,14 @@
 """Renders the console's templates, with the variables of every page."""
 
 from flask import Response
+from markupsafe import Markup
 
 from ..accounts.models import AccountLike
 from ..auth.caller import find_caller, known_caller
 from ..core.context import service
 from ..core.errors import Problem
 from ..core.types import JsonObject
+from ..extension.console_pages import HostConsole
 from .links import delete_notice, read_notice
 from .navigation import navigation
 from .resources import ConsoleResources
@@ -30,6 +32,17 @@ def render_template_page(
     resources = service(ConsoleResources)
     text = _render(resources, template, **_page_context(resources, at), **context)
     return delete_notice(Response(text, status, mimetype="text/html"))
+
+
+def render_account_panel(title: str, account: AccountLike) -> str:
+    """Return the content of one of the application's panels for an account."""
+    content = service(HostConsole).panels[title](account)
+    if isinstance(content, str):
+        return content
+    template, values = content
+    context = {"me": _current_account(), "account": account, **values}
+    # A template escapes its variables.
+    return Markup(_render(service(ConsoleResources), template, **context))  # noqa: S704
 
 
 def render_framed(html: str) -> Response:

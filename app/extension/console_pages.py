@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -49,6 +49,10 @@ class NavEntry:
     position: int = 0
 
 
+# Returns the content for an account, or a template with its variables.
+AccountPanel = Callable[[Any], "str | tuple[str, Mapping[str, Any]]"]
+
+
 class PageRenderer(NamedTuple):
     """The console's: renders a template with its layout, and redirects to a page."""
 
@@ -64,6 +68,8 @@ class HostConsole:
     # The entries in the navigation, with the titles of their sections.
     entries: list[tuple[str, NavEntry]] = field(default_factory=list)
     hidden: set[str] = field(default_factory=set)
+    # The tabs on the admin's page of an account, by their titles.
+    panels: dict[str, AccountPanel] = field(default_factory=dict)
     # The endpoint of the page after a sign-in, such as `.notes`.
     home: str = ""
 
@@ -145,6 +151,19 @@ class HostConsole:
         another entry has a longer path. The API is not changed.
         """
         self.hidden.update(names)
+
+    def account_panel(self, title: str) -> Callable[[V], V]:
+        """Add a tab to the page of an account in the administration, for admins and root.
+
+        When the tab is opened, the function gets the account. It returns the content as `Markup`
+        (other text is escaped), or a template with a mapping of its variables.
+        """
+
+        def add(view: V) -> V:
+            self.panels[title] = view
+            return view
+
+        return add
 
     def redirect(
         self, endpoint: str, message: str = "", *, kind: str = "success", **values: object

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from flask import Flask, Response
 from flask.testing import FlaskClient
+from markupsafe import Markup
 
 from app import (
     AuthSettings,
@@ -37,6 +39,11 @@ TEMPLATES = {
     "shop.html": """{% extends "console/desk.html" %}
 {% block content %}{% call(f) ui.form(".order") %}{{ ui.field(f, "title", "Title") }}
 {{ ui.field(f, "card_number", "Card number") }}{% endcall %}{% endblock %}""",
+    "orders.html": """{% for order in orders %}
+<p>{{ account.email }}: {{ order }}</p>{% endfor %}""",
+    "blocks.html": """{% extends "console/desk.html" %}
+{% block banner %}<p>Test system</p>{% endblock %}
+{% block footer %}<p>Imprint</p>{% endblock %}""",
     "console/visitor/sign_in.html": """{% extends "ours/console/visitor/sign_in.html" %}
 {% block lead %}<p>Welcome to the Shop.</p>{% endblock %}""",
 }
@@ -322,3 +329,40 @@ def test_message_of_a_form_is_shown_once(frontdesk: Frontdesk, make: Made) -> No
     assert "Ordered &lt;1&gt;." in page
     assert 'class="toast info"' in page
     assert "Ordered" not in client.get("/desk/orders/4").text
+
+
+def test_panels_of_an_account_are_on_its_page(frontdesk: Frontdesk, make: Made) -> None:
+    @frontdesk.console.account_panel("Orders & more")
+    def orders(account: Account) -> tuple[str, dict[str, object]]:
+        return "orders.html", {"orders": ["One <kettle>"]}
+
+    @frontdesk.console.account_panel("Balance")
+    def balance(account: Account) -> Markup:
+        return Markup("<b>{}</b>").format(f"<{account.email}>")
+
+    @frontdesk.console.account_panel("Text")
+    def text(account: Account) -> str:
+        return "<i>plain</i>"
+
+    boss = signed_in(make(), "boss")
+    page = boss.get("/desk/admin/accounts/1").text
+    tabs = re.findall(r'href="([^"]*)"[^>]*>([^<]+)</a>', page.partition('class="tabs"')[2])
+    own = {title: path for path, title in tabs if "tab=" in path}
+    assert "kettle" not in page
+    shown = boss.get("/desk/admin/accounts/1?tab=Orders+%26+more").text
+    assert "<h2>Orders &amp; more</h2>" in shown
+    assert "<p>ada@example.com: One &lt;kettle&gt;</p>" in shown
+    assert "plain&lt;" not in shown
+    assert "<b>&lt;ada@example.com&gt;</b>" in boss.get(html.unescape(own["Balance"])).text
+    assert "&lt;i&gt;plain&lt;/i&gt;" in boss.get(html.unescape(own["Text"])).text
+    assert boss.get("/desk/admin/accounts/1?tab=Shops").status_code == 200
+
+
+def test_application_fills_the_blocks_of_the_layouts(frontdesk: Frontdesk, make: Made) -> None:
+    @frontdesk.console.page("blocks")
+    @active_account_required
+    def blocks() -> Response:
+        return frontdesk.console.render("blocks.html")
+
+    page = signed_in(make(), "ada").get("/desk/blocks").text
+    assert page.index("<p>Test system</p>") < page.index("<main") < page.index("<p>Imprint</p>")

@@ -27,13 +27,14 @@ from ...core.web.operation import View
 from ...core.web.paging import Slice
 from ...deletion.service import Deletion
 from ...exports.service import Exports
+from ...extension.console_pages import HostConsole
 from ...profiles.models import Profile
 from ...workspaces.ownership import Ownership
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..audit_log import build_entry_rows
 from ..form_fields import own_details
 from ..links import Undo, link_to, redirect_to
-from ..pages import render_page
+from ..pages import render_account_panel, render_page
 from ..people import DisplayedPerson, build_person
 from ..resources import ConsoleResources
 from ..texts import _
@@ -250,16 +251,19 @@ TABS: Mapping[str, tuple[str, Callable[[AccountKey], Any]]] = {
 
 
 def _tabs(*, is_own: bool) -> list[str]:
-    """Return the tabs of the page. Admins do not see the notes about themselves."""
+    """Return the tabs of the page, with the application's own. Admins do not see the notes about
+    themselves."""
     has_workspaces = service(ConsoleResources).features.has(".managed_workspace_page")
     hidden = {"notes": is_own, "workspaces": not has_workspaces}
-    return [tab for tab in TABS if not hidden.get(tab)]
+    shown = [tab for tab in TABS if not hidden.get(tab)]
+    return [*shown, *service(HostConsole).panels]
 
 
 def related_data(account: AccountLike, tab: str) -> JsonObject:
     features = service(ConsoleResources).features
     account_id = account.id
-    name, query = TABS[tab]
+    own = "panel", lambda _key: render_account_panel(tab, account)
+    name, query = TABS.get(tab, own)
     found: JsonObject = {
         "profile": _profile(account_id) if features.has(".profile_page") else None,
         "locked_minutes": _locked_minutes(account.email),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -10,6 +11,9 @@ from ...core.config.settings import Namespace
 from ...core.translations import Translator
 
 _LINK = r"^https?://[^\s\"'<>]+$"
+# A URL, or a path of the application. Both are also in style sheets.
+_PART = r"[^\s\"'<>\\]"
+_IMAGE = rf"^$|^(https?://[^\s\"'<>\\/;,]+(/{_PART}*)?|/([^\s\"'<>\\/]{_PART}*)?)$"
 
 
 class BrandSettings(Namespace):
@@ -22,9 +26,18 @@ class BrandSettings(Namespace):
     )
     LOGO_URL: str = Field(
         default="",
-        pattern=rf"^$|{_LINK}",
+        pattern=_IMAGE,
         description="URL of a logo that replaces the name at the top of emails, shown 40 pixels"
-        " high. Example: `https://www.example.com/logo.png`.",
+        " high, and of pages. Pages also accept a path, such as `/static/logo.svg`."
+        " Example: `https://www.example.com/logo.png`.",
+    )
+    LOGO_DARK_URL: str = Field(
+        default="", pattern=_IMAGE, description="URL or path of the logo of dark pages."
+    )
+    ICON_URL: str = Field(
+        default="",
+        pattern=_IMAGE,
+        description="URL or path of the icon of pages: in tabs, and next to the name.",
     )
     COLOR: str = Field(
         default="#1f4e79",
@@ -68,6 +81,12 @@ class BrandSettings(Namespace):
         links = "\n".join(f"{name}: {address}" for name, address in self.LINKS.items())
         parts = (part.strip() for part in (questions, self.FOOTER, self.ADDRESS, links))
         return "\n\n".join(part for part in parts if part)
+
+    @property
+    def image_origins(self) -> set[str]:
+        """The other sites that pages load images of the brand from."""
+        urls = map(urlsplit, (self.LOGO_URL, self.LOGO_DARK_URL, self.ICON_URL))
+        return {f"{url.scheme}://{url.netloc}" for url in urls if url.netloc}
 
     @property
     def contrast(self) -> float:
