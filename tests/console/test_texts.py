@@ -206,7 +206,8 @@ class _Words(HTMLParser):
 def untranslated(page: str) -> set[str]:
     """Return the texts outside of brackets, except data."""
     words = _Words()
-    words.feed(page)
+    # A possible line break, in an email address, ends no text.
+    words.feed(page.replace("<wbr>", ""))
     depth = 0
     found = set()
     for text in words.found:
