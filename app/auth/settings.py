@@ -8,6 +8,8 @@ from .mfa.settings import FactorSettings
 
 
 def _read_providers(given: object) -> dict[str, Provider]:
+    if given == {}:
+        return {}
     # Imported here, because few applications have identity providers.
     from .idp.provider_settings import read_providers
 
