@@ -224,29 +224,30 @@ EVENTS_SHOWN = 8
 LIST_LIMIT = 50
 
 
-def _sessions(account_id: AccountKey) -> Sequence[JsonObject]:
-    query = {"limit": LIST_LIMIT}
-    view = credential_routes.list_account_sessions
-    found: Sequence[JsonObject] = get_from_api(view, query=query, account_id=account_id)
-    return found
+def _events(account_id: AccountKey) -> Any:
+    return build_entry_rows(_newest(administration_api.list_account_events, account_id))
+
+
+def _sessions(account_id: AccountKey) -> Any:
+    query, view = {"limit": LIST_LIMIT}, credential_routes.list_account_sessions
+    return get_from_api(view, query=query, account_id=account_id)
+
+
+def _memberships(account_id: AccountKey) -> Any:
+    return service(AccountView).memberships(account_id, offset=0, limit=LIST_LIMIT)
+
+
+def _deliveries(account_id: AccountKey) -> Any:
+    return _newest(administration_api.list_account_deliveries, account_id)
 
 
 # The tabs, each with the name of the variable that only its template uses, and its query.
 TABS: Mapping[str, tuple[str, Callable[[AccountKey], Any]]] = {
-    "activity": (
-        "events",
-        lambda key: build_entry_rows(_newest(administration_api.list_account_events, key)),
-    ),
+    "activity": ("events", _events),
     "sessions": ("sessions", _sessions),
-    "workspaces": (
-        "memberships",
-        lambda key: service(AccountView).memberships(key, offset=0, limit=LIST_LIMIT),
-    ),
-    "messages": (
-        "deliveries",
-        lambda key: _newest(administration_api.list_account_deliveries, key),
-    ),
-    "notes": ("notes", lambda key: service(AccountNotes).list(key)),
+    "workspaces": ("memberships", _memberships),
+    "messages": ("deliveries", _deliveries),
+    "notes": ("notes", lambda account_id: service(AccountNotes).list(account_id)),
 }
 
 
@@ -270,11 +271,7 @@ def related_data(account: AccountLike, tab: str) -> JsonObject:
         "waiting": service(EmailChanges).waiting(account_id),
         "notes_count": service(AccountNotes).count(account_id),
         name: query(account_id),
-        "identities": [],
         "origins": {},
-        "factors": [],
-        "export": None,
-        "deletes_at": None,
     }
     if features.provider:
         found["identities"] = service(Identities).list(account_id)
