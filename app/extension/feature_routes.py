@@ -35,6 +35,7 @@ ROUTES = (
     ("/admin/accounts/*/sessions", "AUTH__SESSIONS"),
     ("/authenticators/*", "AUTH__MFA"),
     ("/authenticators/*/confirm", "AUTH__MFA"),
+    ("/idp/*/backchannel-logout", "AUTH__PROVIDERS"),
     ("/idp/*/callback", "AUTH__PROVIDERS"),
     ("/idp/*/login", "AUTH__PROVIDERS"),
     ("/idp/*/return", "AUTH__PROVIDERS"),

@@ -234,6 +234,9 @@ class AllActions:
         with self.app.app_context():
             [*service(Outcomes).export(sent["id"], lambda _rows: b"")]
         boss.delete(f"/admin/notifications/{sent['id']}")
+        data["channels"] = ["inapp", "email"]
+        queued = boss.post("/admin/notifications/", 201, json={"data": data}).json
+        boss.post(f"/admin/notifications/{queued['id']}/stop")
         with self.app.app_context():
             segments = service(Segments)
             segments.save("Admins", Audience(role="admin"))
