@@ -33,8 +33,8 @@ CONSOLE = {
     "broadcast": "1280-script-light",
     "sign-in": "360-script-dark",
 }
-# The picture of the tutorial, which the test of the tutorial takes.
-TUTORIAL = ("pinboard",)
+# The pictures of examples, which the tests of the examples take.
+EXAMPLES = ("pinboard", "console-entries", "console-panel", "console-message", "console-brand")
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 
 
@@ -47,7 +47,8 @@ def main() -> None:
         take(browser, FOLDER)
         browser.close()
     take_console(FOLDER)
-    take_tutorial(FOLDER)
+    take_example("test_tutorial.py", FOLDER)
+    take_example("test_console_pages.py", FOLDER)
 
 
 def take(browser: Browser, folder: Path) -> list[Path]:
@@ -83,9 +84,9 @@ def take_console(folder: Path) -> None:
             shutil.copy(Path(kept) / f"{name}-{cell}.png", folder / f"{name}.png")
 
 
-def take_tutorial(folder: Path) -> None:
+def take_example(test: str, folder: Path) -> None:
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "tests/project/test_tutorial.py"],
+        [sys.executable, "-m", "pytest", "-q", f"tests/project/{test}"],
         cwd=ROOT,
         env={**os.environ, "FRONTDESK_SCREENS": str(folder)},
         check=True,

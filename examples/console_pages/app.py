@@ -1,15 +1,16 @@
-"""A pinboard with pages in the console, for its users and for its admins."""
+"""A pinboard that makes the console its own: pages, entries, a panel, and the brand."""
 
 from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from typing import Any
 
 import flask_frontdesk
-from flask import Flask, redirect, request, url_for
+from flask import Flask, request, url_for
 from flask_frontdesk import active_account_required, blueprints, roles_required
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import ForeignKey, select
+from sqlalchemy import ForeignKey, func, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from werkzeug.wrappers import Response
 
@@ -34,15 +35,30 @@ class Note(Base):
 
 class Settings:
     AUTH = flask_frontdesk.AuthSettings(COOKIE_SESSIONS="alone")
-    BRAND = flask_frontdesk.BrandSettings(NAME="Pinboard", COLOR="#0b6b4f")
+    BRAND = flask_frontdesk.BrandSettings(
+        NAME="Pinboard",
+        COLOR="#0b6b4f",
+        LOGO_URL="/static/logo.svg",
+        LOGO_DARK_URL="/static/logo-dark.svg",
+        ICON_URL="/static/icon.svg",
+    )
 
 
 db = SQLAlchemy(model_class=Base)
 frontdesk = flask_frontdesk.Frontdesk[Account]()
 APPROVED = frontdesk.notification_kind("approvals", name="Approved notes", channels=["inapp"])
 
+frontdesk.console.hide("mail_templates_page", "settings_page")
+frontdesk.console.link("Handbook", "https://www.example.com", section="Help", icon="book")
+frontdesk.console.home = ".notes"
 
-@frontdesk.console.page("notes", title="Notes", icon="inbox")
+
+def notes_to_review(account: Account) -> int:
+    waiting = select(func.count(Note.id)).where(Note.is_approved.is_(False))
+    return db.session.scalar(waiting) or 0
+
+
+@frontdesk.console.page("notes", title="Notes", icon="inbox", position=1)
 @active_account_required
 def notes() -> Response:
     own = select(Note).where(Note.account_id == frontdesk.current_account.id)
@@ -56,7 +72,7 @@ def pin_note() -> Response:
     with frontdesk.transaction() as session:
         text = request.form["text"].strip()[:200]
         session.add(Note(account_id=frontdesk.current_account.id, text=text))
-    return redirect(url_for(".notes"), 303)
+    return frontdesk.console.redirect(".notes", "Pinned.")
 
 
 @frontdesk.console.page(
@@ -65,6 +81,8 @@ def pin_note() -> Response:
     icon="check",
     section="Administration",
     roles=("admin", "root"),
+    position=1,
+    count=notes_to_review,
 )
 @active_account_required
 @roles_required("admin", "root")
@@ -88,7 +106,14 @@ def approve(note_id: int) -> Response:
             url="/notes",
             receivers=[note.account_id],
         )
-    return redirect(url_for(".review"), 303)
+    return frontdesk.console.redirect(".review", "Approved.")
+
+
+@frontdesk.console.account_panel("Notes of the account")
+def notes_of_account(account: Account) -> tuple[str, dict[str, Any]]:
+    own = select(Note).where(Note.account_id == account.id)
+    found = db.session.scalars(own.order_by(Note.id.desc()).limit(10)).all()
+    return "account_notes.html", {"notes": found}
 
 
 def create_app(database_url: str = "sqlite:///pinboard.db") -> Flask:

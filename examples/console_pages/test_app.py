@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -99,3 +100,55 @@ def test_only_admins_approve_notes(app: Flask, frontdesk: Kit, signed_in: Signed
         .status_code
         == 403
     )
+
+
+def test_sign_in_opens_the_notes(app: Flask, frontdesk: Kit, signed_in: SignedIn) -> None:
+    ada = signed_in(frontdesk.account("ada"))
+    assert ada.get("/console/").headers["Location"] == "/console/notes"
+
+
+def test_message_is_shown_after_a_note_was_pinned(
+    app: Flask, frontdesk: Kit, signed_in: SignedIn
+) -> None:
+    ada = signed_in(frontdesk.account("ada"))
+    ada.post("/console/notes/new", data={"text": "Milk is out"}, headers=OWN)
+    assert "<p>Pinned.</p>" in ada.get("/console/notes").text
+
+
+def test_admin_sees_own_entries_and_no_hidden_ones(
+    app: Flask, frontdesk: Kit, signed_in: SignedIn
+) -> None:
+    pin_note(app, frontdesk.account("ada"), "Milk is out")
+    grace = signed_in(frontdesk.account("grace", role="root"))
+    page = grace.get("/console/admin/accounts").text
+    entries = page.partition("<nav")[2].partition("</nav>")[0]
+    titles = re.findall(r"</svg>([^<]+)", entries)
+    assert titles[0] == "Notes"
+    assert titles[titles.index("Overview") - 1] == "Notes to review"
+    assert titles[-1] == "Handbook"
+    assert re.search(r"Notes to review<[^>]*>1<", entries)
+    assert not {"Emails", "Settings"} & {*titles}
+    assert grace.get("/console/admin/settings").status_code == 404
+
+
+def test_page_of_an_account_has_its_notes(app: Flask, frontdesk: Kit, signed_in: SignedIn) -> None:
+    ada = frontdesk.account("ada")
+    pin_note(app, ada, "Milk is out")
+    grace = signed_in(frontdesk.account("grace", role="admin"))
+    page = f"/console/admin/accounts/{ada.id}"
+    assert "Milk is out" not in grace.get(page).text
+    assert "Milk is out" in grace.get(f"{page}?tab=Notes of the account").text
+
+
+def test_pages_have_the_brand_the_banner_and_the_footer(
+    app: Flask, frontdesk: Kit, signed_in: SignedIn
+) -> None:
+    page = signed_in(frontdesk.account("ada")).get("/console/notes").text
+    assert '<img class="logo" src="/static/logo.svg" alt="Pinboard"' in page
+    assert '<link rel="icon" href="/static/icon.svg">' in page
+    assert "Test system" in page
+    assert "Imprint" in page
+    visitor = app.test_client()
+    assert "Test system" in visitor.get("/console/sign-in").text
+    for name in re.findall(r'(?:href|src)="(/static/[^"]+)"', page):
+        assert visitor.get(name).status_code == 200

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser, Page
 
-from scripts.screens import CONSOLE, FOLDER, TUTORIAL, take
+from scripts.screens import CONSOLE, EXAMPLES, FOLDER, take
 
 from ..rigs.servers import ROOT
 
@@ -389,6 +389,6 @@ def test_no_page_refers_to_a_file_of_another_server(site: Path) -> None:
 def test_screenshots_can_be_updated(browser: Browser, tmp_path: Path) -> None:
     taken = take(browser, tmp_path)
     # tests/console/test_pages.py and test_tutorial.py check the other pages.
-    expected = {path.name for path in taken} | {f"{name}.png" for name in (*CONSOLE, *TUTORIAL)}
+    expected = {path.name for path in taken} | {f"{name}.png" for name in (*CONSOLE, *EXAMPLES)}
     assert expected == {path.name for path in FOLDER.glob("*.png")}
     assert all(path.stat().st_size > 10_000 for path in taken)
