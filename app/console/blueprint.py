@@ -1,7 +1,6 @@
 """The console's blueprint: its services, routes, error pages, headers, and emailed links."""
 
 import gzip
-from typing import Any
 
 from flask import Response, request, url_for
 from flask.sansio.app import App
@@ -73,9 +72,8 @@ def assemble(context: Context) -> None:
             " if only its pages use cookies."
         )
     context.add(ConsoleResources(context, _hidden_pages(context.get(HostConsole))))
-    context.contribute(
-        WhenServing(lambda: _log_missing_root(context)), PageRenderer(_render_page, _redirect)
-    )
+    renderer = PageRenderer(lazy_view("pages.render_template_page"), lazy_view("links.redirect_to"))
+    context.contribute(WhenServing(lambda: _log_missing_root(context)), renderer)
 
 
 def _hidden_pages(console: HostConsole) -> set[str]:
@@ -85,20 +83,6 @@ def _hidden_pages(console: HostConsole) -> set[str]:
     from .navigation import hidden_pages
 
     return hidden_pages(console.hidden)
-
-
-def _render_page(template: str, **context: Any) -> Response:
-    # Imported here, because most processes show no pages.
-    from .pages import render_template_page
-
-    return render_template_page(template, **context)
-
-
-def _redirect(endpoint: str, message: str, **values: Any) -> Response:
-    # Imported here, because most processes show no pages.
-    from .links import redirect_to
-
-    return redirect_to(endpoint, message, **values)
 
 
 def _log_missing_root(context: Context) -> None:
@@ -199,8 +183,7 @@ def add_host_pages(app: App, console: HostConsole, name: str, options: SignalOpt
             methods=list(page.methods),
             strict_slashes=False,
         )
-    home = f"{options.get('name', name)}{console.home}"
-    if console.home and home not in app.view_functions:
+    if console.home and f"{options.get('name', name)}{console.home}" not in app.view_functions:
         raise SetupError(f"frontdesk.console.home: the console has no page {console.home!r}.")
 
 

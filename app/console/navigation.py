@@ -15,8 +15,7 @@ from ..core.types import JsonObject
 from ..extension.console_pages import HostConsole, NavEntry
 from .links import link_to
 from .open_items import OpenItems
-from .resources import ConsoleResources, longest_start
-from .routes import ROUTES
+from .resources import PATHS, ConsoleResources, longest_start
 from .texts import _, mark
 
 ADMINS = ("admin", "root")
@@ -110,8 +109,7 @@ def navigation(at: str) -> list[JsonObject]:
             "entries": [
                 _build_entry(entry, account, current)
                 for entry in section.entries
-                if (entry.url or features.has(entry.endpoint))
-                and (not entry.roles or account.role in entry.roles)
+                if features.has(entry.endpoint) and (not entry.roles or account.role in entry.roles)
             ],
         }
         for section in _all_sections(service(HostConsole).entries)
@@ -129,18 +127,16 @@ def _all_sections(own: Iterable[tuple[str, NavEntry]]) -> Iterable[Section]:
 
 def hidden_pages(names: Collection[str]) -> set[str]:
     """Return the pages and forms of hidden entries and sections, by the start of their paths."""
-    entries = [entry.endpoint for section in SECTIONS for entry in section.entries]
-    known = {name: {name} for name in entries}
-    known |= {each.title: {entry.endpoint for entry in each.entries} for each in SECTIONS}
+    known = {each.title: {entry.endpoint for entry in each.entries} for each in SECTIONS}
+    known |= {name: {name} for entries in known.values() for name in entries}
     if unknown := {*names} - {*known}:
         raise SetupError(
             f"frontdesk.console.hide: the console has no {', '.join(sorted(unknown))}. Hide one of"
             f" {', '.join(filter(None, known))}."
         )
-    hidden = {entry for name in names for entry in known[name]}
-    paths = {view.rpartition(".")[2]: path for _method, path, view in ROUTES}
-    owners = {paths[name]: name for name in entries}
-    return {each for each in paths if owners.get(longest_start(paths[each], owners)) in hidden}
+    hidden = {PATHS[entry] for name in names for entry in known[name]}
+    starts = {PATHS[name] for name in known if name in PATHS}
+    return {name for name, path in PATHS.items() if longest_start(path, starts) in hidden}
 
 
 def _build_entry(entry: NavEntry, account: AccountLike, current: str) -> JsonObject:

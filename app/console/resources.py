@@ -68,10 +68,9 @@ def longest_start(path: str, starts: Iterable[str]) -> str:
     return max(found, key=len, default="")
 
 
-_BY_NAME: dict[str, Collection[str]] = {
-    view.rpartition(".")[2]: NEEDS.get(longest_start(path, NEEDS), ())
-    for _method, path, view in ROUTES
-}
+# The paths of all pages and forms, by the names of their views.
+PATHS = {view.rpartition(".")[2]: path for _method, path, view in ROUTES}
+_BY_NAME = {name: NEEDS.get(longest_start(path, NEEDS), set()) for name, path in PATHS.items()}
 
 
 def is_mounted(endpoint: str, mounted: Collection[str]) -> bool:
@@ -145,7 +144,7 @@ class ConsoleResources:
 class Features:
     """The features that are enabled, and the pages that exist; templates read them as `on`."""
 
-    def __init__(self, context: Context, hidden: Collection[str] = ()) -> None:
+    def __init__(self, context: Context, hidden: Collection[str]) -> None:
         self._hidden, self._home = hidden, context.get(HostConsole).home
         auth = context.settings.of(AuthSettings)
         self._mounted = {*context.mounted.names, *([PROVIDERS] if auth.has_providers else [])}

@@ -313,8 +313,9 @@ def test_email_of_a_notification_links_to_a_page_that_exists(
 
 def test_no_link_leads_to_a_hidden_page(seeded: Path, tmp_path: Path) -> None:
     frontdesk = Frontdesk()
-    names = ("profile_page", "admin_events_page", "managed_banners_page", "tokens_page")
-    frontdesk.console.hide("Workspaces", "managed_workspaces_page", *names)
+    names = ("dashboard", "profile_page", "tokens_page", "managed_workspaces_page")
+    admins = ("broadcasts_page", "managed_banners_page", "admin_events_page", "settings_page")
+    frontdesk.console.hide("Workspaces", *names, *admins, "mail_templates_page")
     app = make_app(copy_of(seeded, tmp_path), ALL, frontdesk=frontdesk)
     for person in ("root", "ada"):
         assert Walk(app, sign_in(app, person)).broken == set()

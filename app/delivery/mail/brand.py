@@ -27,17 +27,14 @@ class BrandSettings(Namespace):
     LOGO_URL: str = Field(
         default="",
         pattern=_IMAGE,
-        description="URL of a logo that replaces the name at the top of emails, shown 40 pixels"
-        " high, and of pages. Pages also accept a path, such as `/static/logo.svg`."
-        " Example: `https://www.example.com/logo.png`.",
+        description="URL of a logo that replaces the name: on pages, which accept a path too,"
+        " and in emails, 40 pixels high. Example: `https://www.example.com/logo.png`.",
     )
     LOGO_DARK_URL: str = Field(
         default="", pattern=_IMAGE, description="URL or path of the logo of dark pages."
     )
     ICON_URL: str = Field(
-        default="",
-        pattern=_IMAGE,
-        description="URL or path of the icon of pages: in tabs, and next to the name.",
+        default="", pattern=_IMAGE, description="URL or path of the icon of pages in a browser."
     )
     COLOR: str = Field(
         default="#1f4e79",
