@@ -68,7 +68,7 @@ class Expansions:
             return count
 
     def stop(self, notification_id: int, *, is_sending: bool) -> bool:
-        """End the expansion of a broadcast whose row the caller has locked, as workers do for each
+        """End the expansion of a broadcast. The caller has locked its row, as workers do for each
         range, and mark the broadcast as stopped. Return False if it is stopped or nothing is left
         to send."""
         unfinished = (

@@ -123,7 +123,7 @@ def reject_cross_site_requests() -> None:
 
 @blueprint.before_request
 def reject_pages_of_other_blueprints() -> None:
-    """Respond 404 to a page or form whose blueprint or identity provider does not exist."""
+    """Respond 404 to a page or form without its blueprint or identity provider."""
     if not service(ConsoleResources).features.has(request.endpoint or ""):
         raise NotFound
 

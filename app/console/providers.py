@@ -35,7 +35,7 @@ class ProviderLink(NamedTuple):
 
 
 def provider_links() -> list[ProviderLink]:
-    """Return the providers whose sign-in the console can finish."""
+    """Return the providers with sign-ins that the console can finish."""
     return [
         ProviderLink(each.name, each.title)
         for each in _providers().values()

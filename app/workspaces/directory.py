@@ -96,7 +96,7 @@ class WorkspaceDirectory:
         )
 
     def named(self, search: str, limit: int) -> Sequence[Workspace]:
-        """Return the newest workspaces whose name or slug starts with a text."""
+        """Return the newest workspaces with a name or slug that starts with a text."""
         with unprepared(self.accounts.session):
             found = Workspace.id.in_(self._ids(self._by_name(search)))
             rows = select(Workspace).where(found).order_by(Workspace.id.desc()).limit(limit)

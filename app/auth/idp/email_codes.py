@@ -1,4 +1,4 @@
-"""Codes by email for new users whose address the provider has not verified.
+"""Codes by email for new users with an address that the provider has not verified.
 
 A code is valid only with the id of its sign-in, which only the requesting client gets. The shared
 state store has the user's claims until the code is used: a change of these claims ends the code.

@@ -183,7 +183,7 @@ class ProviderGrants(BasicService):
                 order = [*MEMBER_TYPES, NO_MEMBERSHIP]
                 member = self.memberships().lock_member(workspace_id, account.id)
                 if member is None:
-                    # A deactivated membership stays as it is.
+                    # A deactivated membership does not change.
                     self._store(workspace_id, former, "", {})
                     continue
                 current = member

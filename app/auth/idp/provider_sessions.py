@@ -127,7 +127,7 @@ class ProviderSessions(BasicService):
             return delete_rows(session, ProviderSession, ~self._is_active())
 
     def _is_active(self) -> ColumnElement[bool]:
-        """Return the condition of a link whose session is active."""
+        """Return the condition of a link to an active session."""
         model = self.account_model
         since = to_read(model, "tokens_valid_from")
         return (

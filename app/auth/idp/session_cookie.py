@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class ProviderStart(Response):
-    """The response that begins at the provider, whose session cookie has SameSite=Lax by default.
+    """The response that begins at the provider. Its session cookie has SameSite=Lax by default.
 
     Browsers send such a cookie when the provider redirects back, but not with forms of other sites.
     The session cookie of all other responses keeps the application's setting.
