@@ -15,23 +15,23 @@ from collections.abc import Iterator
 from .test_structure import APP, modules
 
 BUDGETS = {
-    "accounts": 2_201,
-    "administration": 1_368,
-    "app": 479,
-    "audit": 387,
-    "auth": 10_167,
+    "accounts": 2_228,
+    "administration": 1_390,
+    "app": 481,
+    "audit": 407,
+    "auth": 11_303,
     "banners": 517,
-    "broadcasts": 1_186,
+    "broadcasts": 1_227,
     "cli": 1_172,
-    "console": 7_385,
-    "core": 7_405,
+    "console": 7_721,
+    "core": 7_435,
     "deletion": 297,
-    "delivery": 3_546,
+    "delivery": 3_590,
     "doctor": 459,
     "exports": 561,
-    "extension": 1_676,
+    "extension": 1_729,
     "monitoring": 347,
-    "notifications": 2_384,
+    "notifications": 2_391,
     "profiles": 1_319,
     "registration": 428,
     "server": 422,
@@ -40,7 +40,7 @@ BUDGETS = {
     "testing": 398,
     "tokens": 1_010,
     "transfer": 1_217,
-    "workspaces": 2_619,
+    "workspaces": 2_685,
 }
 # A package may be this much smaller than its budget before the budget has to follow.
 SLACK = 20

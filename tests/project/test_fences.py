@@ -76,6 +76,7 @@ NOT_EXECUTED = {
     "installation": (4, "installs packages: tests/project/test_wheel.py and test_run.py do"),
     "invitations": (1, SECOND_PART),
     "kubernetes": (6, CONTAINERS),
+    "make-the-console-yours": (6, "examples/console_pages has them, and its tests open them"),
     "mfa": (6, SECOND_PART),
     "migrations": (1, "tests/project/test_separate_history.py runs it"),
     "monitoring": (1, OPERATES),
