@@ -213,7 +213,7 @@ class EntryList(NamedTuple):
     def show(self, render: Callable[..., Response]) -> Response:
         """Return the page, or the redirect to the only result of a search."""
         filters, groups = self.filters(), action_groups(self.areas)
-        search = request.args.get("search", "").strip()
+        search = filter_values(("search",)).get("search", "")
         hits = [*self.find(search), *_find_actions(search, groups)] if search else []
         if len(hits) == 1:
             return redirect(self.link("page", _with(filters, hits[0])))

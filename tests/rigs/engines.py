@@ -20,8 +20,6 @@ from app.core.db.postgres import TimeoutConnection
 _MAX_IDLE_CONNECTIONS = 4
 # The driver's default.
 PREPARE_THRESHOLD = 5
-# Longer than in production: while other tests write, a disk may pause for more than two seconds.
-_TIMEOUT_SECONDS = 10.0
 
 # By the dialect's name. A dialect queries its server's properties at the first connection, which
 # these engines have already opened.
@@ -56,7 +54,6 @@ def reuse_connections(database: str) -> Iterator[None]:
         connection = make(*args, **options)
         if options.get("dbname") == database:
             made[connection] = key
-            connection.timeout_seconds = _TIMEOUT_SECONDS
         return connection
 
     def close(connection: TimeoutConnection) -> None:
@@ -79,6 +76,6 @@ def _reset(connection: TimeoutConnection) -> bool:
     if connection.info.transaction_status != TransactionStatus.IDLE:
         return False
     connection.autocommit = False
-    connection.timeout_seconds = _TIMEOUT_SECONDS
+    connection.timeout_seconds = TimeoutConnection.timeout_seconds
     connection.prepare_threshold = PREPARE_THRESHOLD
     return True

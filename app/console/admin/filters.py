@@ -57,7 +57,8 @@ _DAY = timedelta(days=1)
 
 def filter_values(names: Iterable[str]) -> dict[str, str]:
     """Return the filters in the query of the page, without empty ones."""
-    given = ((name, request.args.get(name, "").strip()) for name in names)
+    # PostgreSQL accepts no NUL.
+    given = ((name, request.args.get(name, "").replace("\0", "").strip()) for name in names)
     return {name: value for name, value in given if value}
 
 

@@ -98,7 +98,8 @@ def managed_workspace_page(workspace_id: int) -> Response:
 @admins_only
 @fresh_factor_required
 def appoint_workspace_owner(workspace_id: int) -> Response:
-    email = request.form.get("email", "").strip()
+    # PostgreSQL accepts no NUL.
+    email = request.form.get("email", "").replace("\0", "").strip()
     service(WorkspaceAdministration).appoint_owner(caller().account, workspace_id, email)
     text = _("{email} is now an owner.", email=email)
     return redirect_to(".managed_workspace_page", text, workspace_id=workspace_id)
