@@ -111,7 +111,7 @@ def test_missing_sms_setup_is_shown_without_names_of_settings(ask: Ask) -> None:
 
 
 def test_button_counts_recipients_without_javascript(ask: Ask) -> None:
-    checked = ask("POST", f"{PATH}/new", step="check", count="1", audience="everyone", **DRAFT)
+    checked = ask("POST", f"{PATH}/new", count="1", audience="everyone", **DRAFT)
     assert "1 of 1" in checked.text
     assert field_of(checked.text, "counted")
 

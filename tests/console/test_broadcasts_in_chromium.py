@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import FilePayload, expect
+from playwright.sync_api import FilePayload, Route, expect
 from sqlalchemy import select
 
 from app.core.context import current_frontdesk
@@ -105,6 +105,33 @@ def test_back_from_the_check_returns_to_the_message(site: Site, visitors: Visito
     expect(page.get_by_text("1 of 1").first).to_be_visible()
     page.get_by_role("button", name="Send now").click()
     expect(page.get_by_role("heading", name="Closed", exact=True)).to_be_visible()
+
+
+def test_edit_returns_to_the_message_before_and_after_the_count(
+    site: Site, visitors: Visitors
+) -> None:
+    visitor = visitors(site.person("boss", role="admin"))
+    page = visitor.page
+    # The script requests the count, and its response arrives after “Edit”.
+    counts: list[Route] = []
+    page.route("**/admin/broadcasts/reach", lambda route: counts.append(route))
+    visitor.open("/admin/broadcasts/new")
+    page.get_by_label("Title").fill("Closed")
+    page.get_by_label("Message", exact=True).fill("On Friday.")
+    page.get_by_role("button", name="Review").click()
+    expect(page.get_by_text("Counting recipients")).to_be_visible()
+    page.get_by_role("button", name="Edit").click()
+    expect(page.get_by_role("heading", name="New broadcast")).to_be_visible()
+    for count in counts:
+        count.continue_()
+    page.unroute("**/admin/broadcasts/reach")
+    expect(page.get_by_label("Title")).to_have_value("Closed")
+    page.get_by_role("button", name="Review").click()
+    if not visitor.cell.script:
+        page.get_by_role("button", name="Count recipients").click()
+    expect(page.get_by_text("1 of 1").first).to_be_visible()
+    page.get_by_role("button", name="Edit").click()
+    expect(page.get_by_role("heading", name="New broadcast")).to_be_visible()
 
 
 def test_sender_stops_a_broadcast(site: Site, visitors: Visitors) -> None:

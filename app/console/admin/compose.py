@@ -58,11 +58,11 @@ def compose_page() -> Response:
 @console_form()
 @admins_only
 def compose() -> Response:
-    """Handle the form: only the button “Review” validates the whole draft."""
+    """Handle the form: only “Review” and “Count recipients” validate the whole draft."""
     draft = BroadcastDraft.from_form()
-    if request.form.get("step") != "check":
-        return write_page(draft)
-    return check_or_write(draft)
+    # “Count recipients” sends no step: a hidden field would override the step of the button “Edit”.
+    step = request.form.get("step", "check" if "count" in request.form else "write")
+    return check_or_write(draft) if step == "check" else write_page(draft)
 
 
 @console_form()
