@@ -190,6 +190,15 @@ class Inbox:
             raise NotificationNotFound
         return self._items(receiver_id, rows)[0]
 
+    def neighbors(self, receiver_id: AccountKey, item_id: int) -> tuple[int | None, int | None]:
+        """Return the ids of the notifications of the next newer and the next older item."""
+        own = select(InboxItem.notification_id).where(InboxItem.receiver_id == receiver_id)
+        newer = own.where(InboxItem.id > item_id).order_by(InboxItem.id).limit(1)
+        older = own.where(InboxItem.id < item_id).order_by(InboxItem.id.desc()).limit(1)
+        both = select(newer.scalar_subquery(), older.scalar_subquery())
+        newer_id, older_id = self.session.execute(both).one()
+        return newer_id, older_id
+
     def mark(self, receiver_id: AccountKey, notification_id: int, is_read: bool | None) -> Item:
         """Mark the item of a notification, found by the notification's id; None toggles it."""
         statement = (

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from app.console.admin import compose
+from app.frontdesk import Frontdesk
 
 from ..auth.factors import Phone
 from ..conftest import only_on
@@ -135,3 +138,31 @@ def test_authenticator_app_is_set_up_by_keyboard(site: Site, visitors: Visitors)
     keyboard.press("Enter")
     is_at(page, "Two-factor authentication")
     expect(page.get_by_text("10 of 10").first).to_be_visible()
+
+
+def test_keys_move_between_messages_and_delete_them(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    with site.app.app_context():
+        for title in ("First", "Second", "Third", "Fourth"):
+            Frontdesk().notify(title, "A message.", receivers=[ada.id])
+    her = visitors(ada)
+    page, keyboard = her.page, Keyboard(her.page)
+    her.open("/dashboard")
+    titles = page.locator("#items .through")
+    keyboard.press("j")
+    expect(titles.nth(0)).to_be_focused()
+    keyboard.press("j", "j", "k")
+    expect(titles.nth(1)).to_be_focused()
+    keyboard.press("e")
+    expect(titles).to_have_text([re.compile(title) for title in ("Fourth", "Second", "First")])
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    expect(titles.nth(1)).to_be_focused()
+    keyboard.press("Enter")
+    is_at(page, "Second")
+    keyboard.press("j")
+    is_at(page, "First")
+    keyboard.press("k")
+    is_at(page, "Second")
+    keyboard.press("e")
+    is_at(page, "Inbox")
+    expect(titles).to_have_count(2)

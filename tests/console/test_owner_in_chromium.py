@@ -55,6 +55,26 @@ def test_user_reads_marks_deletes_and_restores_messages(site: Site, visitors: Vi
     expect(page).to_have_title(re.compile(r"^Inbox"))
 
 
+def test_user_reads_one_message_after_another(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    notify(site, ada, "First", "Second", "Third")
+    her = visitors(ada)
+    her.open("/dashboard")
+    page, heading = her.page, her.page.get_by_role("heading", level=1)
+    older, newer = (page.get_by_role("button", name=name) for name in ("Older", "Newer"))
+    page.locator("#items").get_by_role("button", name="Second").click()
+    older.click()
+    expect(heading).to_have_text("First")
+    expect(older).to_have_count(0)
+    newer.click()
+    expect(heading).to_have_text("Second")
+    newer.click()
+    expect(heading).to_have_text("Third")
+    expect(newer).to_have_count(0)
+    her.open("/dashboard")
+    expect(page).to_have_title(re.compile(r"^Inbox"))
+
+
 def test_message_opens_its_page_and_is_read(site: Site, visitors: Visitors) -> None:
     ada = site.person("ada")
     with site.app.app_context():

@@ -82,7 +82,7 @@ def test_single_keys_are_shortcuts_outside_of_fields_and_can_be_turned_off(admin
     help_dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(help_dialog).to_be_visible()
     assert serious_violations(page) == []
-    help_dialog.get_by_label("Use the shortcuts / and ?").uncheck()
+    help_dialog.get_by_label("Use shortcuts of a single key").uncheck()
     page.keyboard.press("Escape")
     page.reload()
     page.keyboard.press("?")
@@ -92,7 +92,7 @@ def test_single_keys_are_shortcuts_outside_of_fields_and_can_be_turned_off(admin
     page.keyboard.press("Escape")
     page.locator("summary", has_text="Your account").click()
     page.get_by_role("button", name="Keyboard shortcuts").click()
-    expect(help_dialog.get_by_label("Use the shortcuts / and ?")).not_to_be_checked()
+    expect(help_dialog.get_by_label("Use shortcuts of a single key")).not_to_be_checked()
 
 
 @in_cells(SMALL)

@@ -165,9 +165,15 @@ def _rows_context(items: list[Item], filters: JsonObject) -> JsonObject:
 @hidden
 def item_page(item_id: int) -> Response:
     item = service(Inbox).get(caller().account.id, item_id)
-    context = _rows_context([item], {})
+    newer, older = service(Inbox).neighbors(caller().account.id, item_id)
     return render_page(
-        "owner/inbox_message.html", at="dashboard", item=item, with_links=with_links, **context
+        "owner/inbox_message.html",
+        at="dashboard",
+        item=item,
+        newer=newer,
+        older=older,
+        with_links=with_links,
+        **_rows_context([item], {}),
     )
 
 
