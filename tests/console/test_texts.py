@@ -199,8 +199,8 @@ class _Words(HTMLParser):
             self._ignored_depth -= 1
 
     def handle_data(self, data: str) -> None:
-        # A single character, such as a key of the keyboard, is no text.
-        if not self._ignored_depth and len(data.strip()) > 1:
+        # The name of a key is no text.
+        if not self._ignored_depth and data not in ("j", "k", "e"):
             self.found.append(data)
 
 
