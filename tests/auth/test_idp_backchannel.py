@@ -293,7 +293,7 @@ def test_without_sessions_access_tokens_are_revoked(
     ada, bob = person("ada", into=app), person("bob", into=app)
     api, other = sign_in(app, campus), bob.api()
     program = api.post("/personal-tokens", 201, json={"name": "ci", "scopes": ["account:read"]})
-    # Nothing says whose session it is.
+    # Nothing names the user of the session.
     send(app, campus.logout_token(sid="one"))
     assert is_in(api)
     send(app, campus.logout_token(sub=ADA["sub"], sid="one"))

@@ -1,4 +1,4 @@
-"""Emailed codes for Microsoft's new users, whose email address Microsoft does not verify."""
+"""Emailed codes for new users of Microsoft, which verifies no email addresses."""
 
 from __future__ import annotations
 

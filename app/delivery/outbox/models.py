@@ -25,7 +25,7 @@ from ..message import EMAIL, Subject
 # A delivery stays pending while a worker sends it and between attempts.
 PENDING, SENT, FAILED, SKIPPED = "pending", "sent", "failed", "skipped"
 STATES = (PENDING, SENT, FAILED, SKIPPED)
-# The reason of deliveries whose sending was stopped. A pending delivery with this reason is claimed
+# The reason of deliveries after a stop of sending. A pending delivery with this reason is claimed
 # by a worker, which finishes the attempt and does not retry it.
 STOPPED = "Stopped by the sender"
 

@@ -22,7 +22,7 @@ class Backlog:
     oldest: datetime | None
     # More deliveries exist than were counted.
     is_more: bool
-    # The counted deliveries that wait for another attempt, and the time of the first one.
+    # The counted deliveries that wait for another attempt, and the time of the first attempt.
     retrying: int = 0
     next_attempt: datetime | None = None
 
