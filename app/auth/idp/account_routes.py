@@ -15,12 +15,11 @@ from .. import examples
 from ..caller import caller
 from ..decorators import active_account_required, fresh_factor_required, fresh_required
 from ..errors import InvalidProof, LinkedToAnother, ProviderNotFound, ProviderUnavailable
-from .decorators import provider_required
 from .identities import Identities, IdentityNotFound, OnlySignInMethod
 from .linking import AccountLinking
 from .models import Identity
 from .pending import link_purpose
-from .routes import named_provider, provider_url
+from .routes import named_provider, provider_required, provider_url
 from .schemas import IdentityRead, LinkBegin, LinkBegun, LinkConfirmation
 from .session_cookie import ProviderStart
 

@@ -12,8 +12,7 @@ from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from .. import examples
 from ..errors import InvalidLogoutToken, ProviderUnavailable
-from .decorators import provider_required
-from .routes import named_provider
+from .routes import named_provider, provider_required
 from .schemas import MAX_LOGOUT_FORM, LogoutToken
 from .sign_out import ProviderSignOut
 

@@ -9,7 +9,7 @@ from flask import current_app, request, session, url_for
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
 
-from ...core.context import current_frontdesk, service
+from ...core.context import current_frontdesk, find_context, service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject
 from ...core.web.lazy_views import LazyView
@@ -19,12 +19,13 @@ from ...core.web.responses import AnswerWith, answers
 from .. import examples
 from ..caller import find_caller
 from ..cross_site import CrossSite, own_origin
-from ..decorators import CREDENTIAL_PROBLEMS, check_active, raises_sign_in_problems
+from ..decorators import CREDENTIAL_PROBLEMS, check_active, guard, raises_sign_in_problems
 from ..errors import (
     LINKING_PROBLEMS,
     PROVIDER_PROBLEMS,
     EmailCodeRequired,
     IdentityTaken,
+    IdpDisabled,
     InactiveCaller,
     InvalidProof,
     ProviderNotFound,
@@ -36,7 +37,6 @@ from ..login_codes.routes import MailedCode
 from ..schemas import login_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import response_payload
-from .decorators import idp_required, provider_required
 from .pending import SIGN_IN, PendingSignIns
 from .provider import DEFAULT, Provider
 from .providers import Providers
@@ -57,6 +57,20 @@ from .session_cookie import ProviderStart
 # The longest form of a provider's return.
 MAX_FORM = 8 * 1024
 named_provider = variables(provider="Name of the identity provider, or `default`.")
+
+
+@guard(IdpDisabled, bearer=False)
+def idp_required() -> None:
+    """Require the identity provider of the settings `IDP_…`, before the request is read."""
+    context = find_context()
+    if not context.has(Providers) or DEFAULT not in context.get(Providers):
+        raise IdpDisabled
+
+
+@guard(ProviderNotFound, bearer=False)
+def provider_required() -> None:
+    """Require the identity provider of the path, before the request is read."""
+    service(Providers).find((request.view_args or {})["provider"])
 
 
 @anyone

@@ -9,8 +9,8 @@ from flask import Response, request, session
 
 from ...auth.errors import EmailCodeRequired, LinkConfirmationRequired
 from ...auth.idp import routes as idp_api
-from ...auth.idp.decorators import provider_required
 from ...auth.idp.pending import PendingSignIns
+from ...auth.idp.routes import provider_required
 from ...core.context import current_frontdesk
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, console_form, get_from_api, report
