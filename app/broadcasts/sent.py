@@ -62,8 +62,7 @@ class SentNotifications:
         and whether it was sent with its key before."""
         kind = self.notifications.find_kind(data.get("kind", ANNOUNCEMENTS), "data.")
         channels = data["channels"] if "channels" in data else default_channels(kind)
-        if unknown := self.notifications.unknown_channels(channels):
-            raise Invalid.about("data.channels", self.notifications.not_channels(unknown))
+        self.notifications.check_exist(channels, "data.")
         if channels and INAPP not in channels:
             raise Invalid.about(
                 "data.channels",

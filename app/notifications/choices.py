@@ -82,7 +82,8 @@ class Choices:
         # Without a blueprint with preferences, their table does not exist.
         if kind is None or HAVE_PREFERENCES.isdisjoint(self.mounted):
             return False
-        return not self.kinds.is_mandatory(kind)
+        declared = self.kinds.get(kind)
+        return declared is None or not declared.mandatory
 
 
 def _is_delayed(claimed: ClaimedMessage) -> bool:

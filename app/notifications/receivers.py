@@ -131,10 +131,6 @@ class Receivers:
     audience: Audience
     within: AccountRange | None = None
 
-    @property
-    def account_model(self) -> AccountModel:
-        return self.accounts.model
-
     @classmethod
     def of(
         cls, session: AnySession, accounts: Accounts, to: Audience | Iterable[Any] | None
@@ -155,7 +151,7 @@ class Receivers:
 
     def apply_hook(self, hook: Any) -> Receivers:
         """Return the receivers that the application's hook chooses among the loaded accounts."""
-        accounts = self._filter(select(self.account_model).order_by(self.account_model.id))
+        accounts = self._filter(select(self.accounts.model).order_by(self.accounts.model.id))
         chosen = hook(list(self.session.scalars(accounts)), self.session)
         ids = tuple(dict.fromkeys(account_ids(chosen)))
         return replace(self, audience=Audience(ids=ids))
@@ -164,25 +160,25 @@ class Receivers:
         ids = self.audience.ids
         if ids is not None and self.audience == Audience(ids=ids):
             return len(ids)
-        counted = self._filter(select(func.count()).select_from(self.account_model))
+        counted = self._filter(select(func.count()).select_from(self.accounts.model))
         return int(self.session.scalar(counted) or 0)
 
     def end_of_range(self, most: int) -> Any:
         """Return the id of the last receiver in the next range, or None without receivers."""
-        account_id = self.account_model.id
+        account_id = self.accounts.model.id
         first = self._filter(select(account_id).order_by(account_id).limit(most)).subquery()
         [found] = first.c
         return self.session.scalar(select(found).order_by(found.desc()).limit(1))
 
     def last_created_at(self) -> datetime | None:
         """Return when the newest of all accounts was created."""
-        found = self.session.scalar(select(func.max(self.account_model.created_at)))
+        found = self.session.scalar(select(func.max(self.accounts.model.created_at)))
         # The table of an application can have moments without an offset, which are in UTC.
         return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
 
     def fill_inbox(self, notification_id: int) -> int:
         """Insert an unread row for each receiver and return how many there are."""
-        rows = select(literal(notification_id), self.account_model.id, literal(False))
+        rows = select(literal(notification_id), self.accounts.model.id, literal(False))
         statement = insert(cast(Table, InboxItem.__table__)).from_select(
             ["notification_id", "receiver_id", "is_read"], self._filter(rows)
         )
@@ -194,7 +190,7 @@ class Receivers:
     def targets(self, notification_id: int | None) -> Select[Any]:
         """Select the ids of the accounts to send to. With a notification, these are
         exactly the accounts that have it in their inbox: others may have been created since."""
-        account = self.account_model
+        account = self.accounts.model
         if notification_id is None:
             return self._filter(select(account.id))
         receivers = (
@@ -207,7 +203,7 @@ class Receivers:
         return receivers
 
     def _filter(self, statement: Select[Any]) -> Select[Any]:
-        account, audience = self.account_model, self.audience
+        account, audience = self.accounts.model, self.audience
         if audience.ids is not None or self.within is not None:
             statement = statement.where(*self._range_conditions(account.id))
         if audience.status is not None:
@@ -248,10 +244,10 @@ class Receivers:
 
     def _unknown(self) -> Sequence[Any]:
         ids = self._id_list()
-        known = select(self.account_model.id).where(self.account_model.id == ids).exists()
+        known = select(self.accounts.model.id).where(self.accounts.model.id == ids).exists()
         missing = select(ids).where(~known).limit(MAX_NAMED_IDS)
         return list(self.session.scalars(missing))
 
     def _id_list(self) -> Any:
         dialect = self.session.get_bind().dialect
-        return id_list(self.audience.ids or (), self.account_model.id.type, dialect)
+        return id_list(self.audience.ids or (), self.accounts.model.id.type, dialect)

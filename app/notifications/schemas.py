@@ -73,10 +73,9 @@ class WithReceivers(RequestSchema):
 
     @validates_schema(pass_original=True)
     def reject_other_receivers(self, _data: Any, original: Any, **_: Any) -> None:
-        unknown = [name for name in original if "receiver" in name.lower()]
-        faults = {name: [UNKNOWN_FIELD] for name in unknown if name not in self.fields}
-        if faults:
-            raise ValidationError(faults)
+        others = [x for x in original if "receiver" in x.lower() and x not in self.fields]
+        if others:
+            raise ValidationError({name: [UNKNOWN_FIELD] for name in others})
 
 
 class NotificationCreate(WithReceivers):

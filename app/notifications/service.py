@@ -185,8 +185,7 @@ class Notifications:
         that a notification would be sent by."""
         if kind is not None:
             self.check_channels(self.find_kind(kind), channels)
-        if unknown := self.unknown_channels(channels):
-            raise Invalid.about("channels", self.not_channels(unknown))
+        self.check_exist(channels)
         with transaction(self.session) as session, extended_timeout(self.session):
             targets = self._receivers(to).targets(None)
             all_targets = select(func.count()).select_from(targets.subquery())
@@ -220,12 +219,13 @@ class Notifications:
             message = CodedMessage(text, "not_one_of", choices=list(kind.channels))
             raise Invalid.about(f"{parent}channels", message)
 
-    def unknown_channels(self, channels: Iterable[str]) -> list[str]:
-        return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
-
-    def not_channels(self, unknown: Iterable[str]) -> CodedMessage:
-        known = sorted({*CHANNELS, *self.outbox.channels.names()})
-        return CodedMessage(f"Not a channel: {', '.join(unknown)}", "not_one_of", choices=known)
+    def check_exist(self, channels: Iterable[str], parent: str = "") -> None:
+        """Raise Invalid for channels that neither the API nor the application has."""
+        known = {*CHANNELS, *self.outbox.channels.handlers}
+        if unknown := sorted({*channels} - known):
+            text = f"Not a channel: {', '.join(unknown)}"
+            message = CodedMessage(text, "not_one_of", choices=sorted(known))
+            raise Invalid.about(f"{parent}channels", message)
 
     def _find_or_add_key(
         self, draft: Draft, key: str, names: list[str], to: Audience | list[object] | None

@@ -23,7 +23,7 @@ from ..rigs.servers import ROOT, checkout_environment
 BOUNDS = {
     "login": (27, 81, 231),
     "account read": (15, 24, 47),
-    "admin send": (30, 77, 192),
+    "admin send": (29, 74, 183),
     "inbox page": (19, 35, 85),
 }
 
