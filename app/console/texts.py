@@ -51,6 +51,10 @@ def _p(context: str, text: str, **values: object) -> Markup:
     return _format(_catalogue().pgettext(context, text), values)
 
 
+def capitalize(text: Markup) -> Markup:
+    return text[:1].upper() + text[1:]
+
+
 def device_name(label: str | None) -> str:
     """Return the label of a device, such as "Firefox on Linux", in the reader's language. It is
     empty for an unknown device."""

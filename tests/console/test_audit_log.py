@@ -17,7 +17,7 @@ from markupsafe import Markup
 from werkzeug.test import TestResponse
 
 from app.accounts.actions import ACCOUNT_UNLOCKED
-from app.console import audit_log
+from app.console import audit_rows
 from app.console.csv_files import csv_lines
 from app.core.actions import Action, Target
 from app.core.audit_log.models import AuditEntry
@@ -686,7 +686,7 @@ def test_roles_in_titles_are_translated(app: Flask, monkeypatch: pytest.MonkeyPa
     def translate(text: str, **values: object) -> Markup:
         return Markup(german.get(text, text)).format(**values)
 
-    monkeypatch.setattr(audit_log, "_", translate)
+    monkeypatch.setattr(audit_rows, "_", translate)
     row = {"type": "account.updated", "data": {"before": {"role": "user"}, "after": {"role": "x"}}}
     with app.test_request_context():
-        assert audit_log.entry_title(row) == "Role changed from Benutzer to x"
+        assert audit_rows.entry_title(row) == "Role changed from Benutzer to x"

@@ -20,8 +20,10 @@ from sqlalchemy.orm import mapped_column
 
 from app import AccountMixin, Frontdesk, Parts, SetupError, blueprints
 from app.accounts.service import Accounts
+from app.audit.service import AuditLog
 from app.auth.settings import AuthSettings
 from app.broadcasts import expansions
+from app.console.audit_rows import build_entry_rows
 from app.core.context import service
 from app.delivery.worker.worker import Worker
 from app.notifications.models import EXPAND_BROADCASTS
@@ -196,7 +198,9 @@ def test_profile_with_a_picture_is_found_by_account_id(frontdesk: Kit, kind: str
     ada.api().delete("/profiles")
 
 
-def test_workspace_members_are_identified_by_account_id(frontdesk: Kit, kind: str) -> None:
+def test_workspace_members_are_identified_by_account_id(
+    frontdesk: Kit, kind: str, app: Flask
+) -> None:
     ada, bob = frontdesk.account("ada"), frontdesk.account("bob")
     api = ada.api()
     member = api.post("/workspaces/ada/members", json={"email": bob.email}).json
@@ -206,6 +210,9 @@ def test_workspace_members_are_identified_by_account_id(frontdesk: Kit, kind: st
     api.patch(f"/workspaces/ada/members/{unknown_id(kind)}", 404, json={"type": "guest"})
     assert api.delete(path).json["account_id"] == id_in_json(bob)
     api.delete(path, 404)
+    with app.test_request_context():
+        [entry] = build_entry_rows(service(AuditLog).about_account(bob.id, {"limit": 1}).rows)
+    assert (entry["actor"], entry["account"]) == (ada.email, bob.email)
 
 
 def test_invitation_is_accepted_with_the_token_of_its_email(frontdesk: Kit) -> None:

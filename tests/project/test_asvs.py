@@ -28,7 +28,7 @@ PATTERNS = {
     "auth/application_credential.py",
     "auth/sessions/management.py",
     "auth/sessions/refresh_token.py",
-    "console/audit_log.py",
+    "console/audit_filter.py",
     "console/recovery_codes.py",
     "core/config/field_types.py",
     "core/db/account_ids.py",

@@ -31,7 +31,7 @@ from ...extension.console_pages import HostConsole
 from ...profiles.models import Profile
 from ...workspaces.ownership import Ownership
 from ..api_calls import ApiCall, console_form, get_from_api
-from ..audit_log import build_entry_rows
+from ..audit_rows import build_entry_rows
 from ..form_fields import own_details
 from ..links import Undo, link_to, redirect_to
 from ..pages import render_account_panel, render_page

@@ -6,6 +6,7 @@ from typing import Any, NotRequired
 from flask import Response
 from markupsafe import Markup
 
+from ...accounts.service import Accounts
 from ...auth.caller import caller
 from ...broadcasts import routes as broadcasts_api
 from ...broadcasts.outcomes import Outcomes
@@ -25,7 +26,7 @@ from ..pages import render_fragment, render_page
 from ..resources import ConsoleResources
 from ..texts import _, _n
 from .audience_texts import describe
-from .filters import ListPosition, admins_only, emails_by_id, is_first
+from .filters import ListPosition, admins_only, is_first
 
 PER_PAGE = 25
 FAILED_PER_PAGE = 50
@@ -171,7 +172,7 @@ def _names_of_senders(items: Iterable[SentItem]) -> dict[Any, str]:
     people = service(ConsoleResources).people.by_ids(ids)
     return {
         str(account_id): people[account_id].name or email if account_id in people else email
-        for account_id, email in emails_by_id(ids).items()
+        for account_id, email in service(Accounts).rows.emails(ids).items()
     }
 
 

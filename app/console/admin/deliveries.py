@@ -7,9 +7,9 @@ from typing import Any, NotRequired
 from flask import Response
 from marshmallow import validate
 
+from ...accounts.service import Accounts
 from ...broadcasts.sent import SentNotifications
 from ...core.context import current_frontdesk, service
-from ...core.db.account_ids import serialize_id
 from ...core.types import JsonObject
 from ...core.web.fields import Text
 from ...core.web.paging import Slice, slice_of
@@ -18,7 +18,7 @@ from ...delivery.outbox.models import FAILED, PENDING, REASON_LENGTH, SENT
 from ...delivery.outbox.statistics import list_counted
 from ...notifications.models import SUBJECT
 from ..pages import render_page
-from .filters import ListPosition, admins_only, emails_by_id, is_first
+from .filters import ListPosition, admins_only, is_first
 from .periods import find_period, period_field, period_links
 
 AT = "deliveries_page"
@@ -85,14 +85,14 @@ def _with_names(rows: Sequence[Any]) -> list[JsonObject]:
     """Add the recipient's email address, and the title if the message is a broadcast."""
     from_text = current_frontdesk.tables.account_ids.from_text
     ids = [from_text(row.receiver_id) for row in rows]
-    emails = emails_by_id(ids)
+    emails = service(Accounts).rows.emails(ids)
     about = {row.subject_id for row in rows if row.subject_kind == SUBJECT}
     titles = service(SentNotifications).titles(about)
     return [
         {
             **row._mapping,
             "account_id": account_id,
-            "email": emails.get(serialize_id(account_id)),
+            "email": emails.get(account_id),
             "title": titles.get(row.subject_id) if row.subject_kind == SUBJECT else None,
         }
         for row, account_id in zip(rows, ids, strict=True)

@@ -7,7 +7,8 @@ from flask import Response
 
 from ...core.context import service
 from ...workspaces.directory import WorkspaceDirectory
-from ..audit_log import MAX_HITS, EntryList, Hit
+from ..audit_filter import MAX_HITS, Hit
+from ..audit_log import EntryList
 from ..pages import render_page
 from ..resources import ConsoleResources
 from .accounts import find_accounts, people_of

@@ -6,12 +6,9 @@ from typing import TypedDict
 
 from flask import request
 
-from ...accounts.service import Accounts
 from ...auth.decorators import active_account_required, roles_required
-from ...core.context import current_frontdesk, service
-from ...core.db.account_ids import serialize_id
+from ...core.context import current_frontdesk
 from ...core.errors import Invalid
-from ...core.types import AccountKey
 from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.operation import View, hidden
 from ..error_texts import labeled_error, message_for
@@ -95,12 +92,6 @@ def start_of_day(text: str, days_later: int = 0) -> str:
         return start.astimezone(UTC).isoformat()
     except (ValueError, OverflowError):
         return ""
-
-
-def emails_by_id(ids: Iterable[AccountKey | None]) -> dict[AccountKey, str]:
-    """Return the email addresses of existing accounts by their serialized ids, in one query."""
-    emails = service(Accounts).rows.emails({each for each in ids if each is not None})
-    return {serialize_id(account_id): email for account_id, email in emails.items()}
 
 
 def error_messages(problem: Invalid) -> Sequence[str]:

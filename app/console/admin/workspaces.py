@@ -21,7 +21,7 @@ from ...workspaces.invitations.service import Invitations
 from ...workspaces.members import Members
 from ...workspaces.models import Workspace
 from ..api_calls import console_form
-from ..audit_log import build_entry_rows
+from ..audit_rows import build_entry_rows
 from ..links import Paging, redirect_to
 from ..pages import render_page
 from ..resources import ConsoleResources

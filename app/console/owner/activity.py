@@ -18,7 +18,7 @@ from ...core.web.paging import Slice
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
 from ...extension.actions import ACTIONS
-from ..audit_log import actor_name, entry_title
+from ..audit_rows import actor_name, entry_title
 from ..pages import render_page
 from ..texts import _, device_name
 

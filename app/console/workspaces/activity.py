@@ -9,7 +9,8 @@ from ...auth.caller import caller
 from ...core.context import service
 from ...workspaces.guards import current_workspace
 from ...workspaces.members import Members
-from ..audit_log import APPLICATION, MAX_HITS, EntryList, Hit
+from ..audit_filter import APPLICATION, MAX_HITS, Hit
+from ..audit_log import EntryList
 from .layout import managers_only, render_workspace_page
 
 # The areas of the actions in the filter; other actions belong to no workspace.
