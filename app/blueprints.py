@@ -30,7 +30,7 @@ _HOMES = {
     "sessions": "auth.sessions.routes",
     "tasks": "tasks.routes",
     "tokens": "tokens.blueprint",
-    "unsubscribe": "notifications.unsubscribe_blueprint",
+    "unsubscribe": "notifications.unsubscribe",
     "well_known": "auth.tokens.well_known",
     "workspaces": "workspaces.routes",
 }

@@ -15,7 +15,7 @@ from .exports.routes import blueprint as exports
 from .health import blueprint as health
 from .monitoring.metrics import blueprint as monitoring
 from .notifications.routes import blueprint as notifications
-from .notifications.unsubscribe_blueprint import blueprint as unsubscribe
+from .notifications.unsubscribe import blueprint as unsubscribe
 from .profiles.routes import blueprint as profiles
 from .registration.routes import blueprint as registration
 from .tasks.routes import blueprint as tasks

@@ -19,7 +19,6 @@ from ..core.types import AccountKey, JsonObject
 from ..core.web.paging import Slice, slice_of
 from ..core.web.responses import field_names
 from ..delivery.message import Subject
-from ..delivery.outbox.deletion import delete_messages
 from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
 from ..notifications.actions import NOTIFICATION_DELETED, NOTIFICATION_STOPPED
 from ..notifications.errors import NotificationNotFound
@@ -27,6 +26,7 @@ from ..notifications.keys import key_scope
 from ..notifications.kinds import ANNOUNCEMENTS, INAPP
 from ..notifications.models import ADMIN, IS_BROADCAST, SUBJECT, Notification, NotificationKey
 from ..notifications.receivers import Audience
+from ..notifications.retention import delete_messages
 from ..notifications.schemas import NotificationCreate
 from ..notifications.service import Draft, Notifications, default_channels
 from .counts import NotificationCounter, NotificationCounts

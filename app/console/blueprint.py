@@ -10,8 +10,7 @@ from ..auth.settings import AuthSettings
 from ..core.context import EXTENSION, Context, WhenServing, service
 from ..core.errors import Problem, SetupError
 from ..core.types import SignalOptions
-from ..core.web.blueprint import Blueprint
-from ..core.web.lazy_views import LazyView
+from ..core.web.blueprint import Blueprint, LazyView
 from ..core.web.operation import SAFE_METHODS
 from ..core.web.pages import StartPage, protect_page
 from ..delivery.mail.brand import BrandSettings
@@ -224,8 +223,8 @@ def add_callbacks(context: Context, options: SignalOptions) -> None:
     url = context.settings.core.PUBLIC_URL
     if url is None or not context.settings.of(AuthSettings).has_providers:
         return
+    from ..auth.idp.provider import RedirectUris
     from ..auth.idp.providers import Providers
-    from ..auth.idp.redirects import RedirectUris
 
     if not context.has(Providers):
         return

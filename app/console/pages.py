@@ -1,17 +1,21 @@
 """Renders the console's templates, with the variables of every page."""
 
-from flask import Response
+from collections.abc import Callable
+
+from flask import Response, request
 from markupsafe import Markup
 
 from ..accounts.models import AccountLike
 from ..auth.caller import find_caller, known_caller
+from ..auth.errors import InvalidProof
 from ..core.context import service
 from ..core.errors import Problem
 from ..core.types import JsonObject
 from ..extension.console_pages import HostConsole
-from .links import delete_notice, read_notice
+from .links import delete_notice, link_to, read_notice
 from .navigation import navigation
 from .resources import ConsoleResources
+from .texts import _
 
 # The policy of a framed email: inline styles, no scripts, and no requests.
 FRAME_POLICY = (
@@ -80,3 +84,30 @@ def is_signed_in() -> bool:
         return find_caller() is not None
     except Problem:
         return False
+
+
+def is_expired(read: Callable[[str], object], token: str | None = None) -> bool:
+    """Return whether `read` rejects the token, by default that of the link that the request opens.
+
+    A rejected form shows its error on the page instead.
+    """
+    token = request.args.get("token", "") if token is None else token
+    if request.method == "POST" or not token:
+        return False
+    try:
+        read(token)
+    except InvalidProof:
+        return True
+    return False
+
+
+def expired_link_page(
+    text: Markup, label: Markup | None = None, endpoint: str = "", title: Markup | None = None
+) -> Response:
+    return render_page(
+        "visitor/link_expired.html",
+        title=title or _("This link has expired"),
+        text=text,
+        label=label or _("Go to sign-in"),
+        address=link_to(endpoint or ".sign_in_page"),
+    )

@@ -83,7 +83,7 @@ def redirect_uri(name: str) -> str:
 
 def find_redirect_uri(name: str) -> str:
     """Return the allowed redirect URI of the console, or an empty string."""
-    from ..auth.idp.redirects import RedirectUris
+    from ..auth.idp.provider import RedirectUris
 
     provider, path = _providers()[name], link_to(".provider_callback", provider=name)
     own, here = provider.redirect_uri, own_origin(request)

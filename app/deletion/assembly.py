@@ -37,7 +37,7 @@ def assemble(context: Context) -> None:
 
 def _due_deletions(context: Context) -> BackgroundTask:
     # Imported here, because few services let users delete their accounts.
-    from ..delivery.worker.due_rows import DueRows
+    from ..delivery.worker.worker import DueRows
 
     first = select(func.min(AccountDeletion.deletes_at))
     return DueRows(first, context.get(Deletion).delete_due, context.engine, context.clock)

@@ -1,3 +1,5 @@
+from typing import TypedDict
+
 from ..accounts.service import Accounts
 from ..administration.rules import LastRoot, SoleOwner
 from ..auth.blueprint import client_ip_address
@@ -5,21 +7,45 @@ from ..auth.caller import caller
 from ..auth.decorators import active_account_required, guard
 from ..auth.errors import FRESHNESS_PROBLEMS, InvalidProof
 from ..auth.examples import MAILED_TOKEN
-from ..auth.schemas import MailedToken
+from ..auth.schemas import MailedToken, password_unless_fresh
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.errors import FeatureOff
 from ..core.types import JsonObject
 from ..core.web.blueprint import Blueprint
-from ..core.web.fields import Message
+from ..core.web.fields import Message, RequestSchema, Timestamp, response_field
 from ..core.web.operation import anyone, example, raises
 from ..core.web.request_data import takes
 from ..core.web.responses import AnswerWith, answers
-from . import schemas
-from .schemas import DeleteAccount, DeletionRead
 from .service import Deletion
 
 blueprint = Blueprint("deletion", __name__, needs=Accounts, about="Account deletion and restore")
+
+
+class DeleteAccount(RequestSchema):
+    class Meta(RequestSchema.Meta):
+        # Some clients and proxies remove the body of a DELETE.
+        may_be_missing = True
+
+    class Input(TypedDict):
+        password: str | None
+
+    password = password_unless_fresh()
+
+
+class DeletionRead(Message):
+    deletes_at = response_field(
+        Timestamp, "When the account is deleted; until then it can be restored."
+    )
+
+
+WITH_PASSWORD = {"password": "correct horse"}
+ASKED = {
+    "message": "The account will be deleted. The email has a link to keep it",
+    "deletes_at": "2030-01-15T12:00:00+00:00",
+}
+GONE = {"message": "Account deleted"}
+KEPT = {"message": "The account is kept"}
 
 
 @guard(FeatureOff, bearer=False)
@@ -32,7 +58,7 @@ def deletion_required() -> None:
 @blueprint.delete("/account")
 @deletion_required
 @active_account_required
-@example(json=schemas.WITH_PASSWORD, answer=schemas.GONE, answer_202=schemas.ASKED)
+@example(json=WITH_PASSWORD, answer=GONE, answer_202=ASKED)
 @raises(*FRESHNESS_PROBLEMS, LastRoot, SoleOwner)
 @takes(json=DeleteAccount)
 @answers(202, DeletionRead, description="The account will be deleted after the grace period")
@@ -51,7 +77,7 @@ def delete_account(json: DeleteAccount.Input) -> JsonObject | AnswerWith:
 
 @blueprint.post("/account/restore")
 @anyone
-@example(json=MAILED_TOKEN, answer=schemas.KEPT)
+@example(json=MAILED_TOKEN, answer=KEPT)
 @raises(InvalidProof)
 @takes(json=MailedToken)
 @answers(200, Message)

@@ -9,8 +9,7 @@ from ..core.config.environment import SettingsError
 from ..core.context import Context
 from ..core.data_export import DataExporter, DataSubject, ExportReader
 from ..core.extras import missing_extra
-from .channel import AccountAddressBook, Channels
-from .choices import RecipientChoices
+from .channel import AccountAddressBook, Channels, RecipientChoices
 from .mail.base import Mailer
 from .mail.channel import EmailChannel
 from .mail.message_ids import MessageIds

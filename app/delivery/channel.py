@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Engine, Select, String, case, literal, null, select
 
@@ -147,3 +147,30 @@ def receiver_id_reader(book: AddressBook[Any]) -> Callable[[Any], AccountKey]:
     other than accounts are always integers.
     """
     return book.kind.from_text if isinstance(book, AccountAddressBook) else int
+
+
+class ClaimedMessage(NamedTuple):
+    delivery_id: int
+    account_id: AccountKey
+    message: StoredMessage
+
+
+class RecipientChoices(Protocol):
+    def skip_opted_out(
+        self,
+        receivers: Select[Any],
+        reason: ColumnElement[str | None],
+        kind: str | None,
+        channel: str,
+    ) -> tuple[Select[Any], ColumnElement[str | None]]:
+        """Return the query of accounts and the column with the reason to skip one, changed so that
+        accounts that turned the kind off are skipped."""
+
+    def skip_reasons(self, channel: str, claimed: Sequence[ClaimedMessage]) -> Mapping[int, str]:
+        """Return why deliveries of a batch are skipped now, by their ids."""
+
+    def preferences_url(self, kind: str | None) -> str | None:
+        """Return the URL of the page that turns the kind off, or None if nothing does."""
+
+    def unsubscribe_url(self, account_id: AccountKey, kind: str | None, channel: str) -> str | None:
+        """Return the URL that turns the kind off with one POST, or None if nothing does."""

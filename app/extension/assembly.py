@@ -17,7 +17,7 @@ from ..core.audit_log.rejections import RejectionRecorder
 from ..core.clock import Clock, SystemClock
 from ..core.config.environment import SettingsError
 from ..core.config.removed_settings import REMOVED_SETTINGS
-from ..core.config.settings import CoreSettings
+from ..core.config.settings import CoreSettings, LoadedSettings
 from ..core.context import ApplicationChoices, Basics, Context, Databases
 from ..core.db.account_ids import set_id_kind
 from ..core.db.base import hide_parameters, prepare_sqlite
@@ -31,7 +31,6 @@ from ..core.web.request_hooks import DisabledRoutes
 from ..delivery.start import has_own_engine, start_with_first_request
 from .actions import REJECTIONS
 from .checks import check_proxies
-from .disabled_routes import find_disabling_setting
 from .sources import application_settings, service_settings
 from .tables import add_tables, work_tables
 
@@ -196,3 +195,32 @@ def _follow_sessions(
     replica = open_replica(url.get_secret_value(), session, keystore, core)
     app.after_request(replica.note_writer)
     return session, replica
+
+
+_OFF: tuple[object, ...] = ("off", "alone", False, {})
+
+
+def find_disabling_setting(settings: LoadedSettings, path: str) -> str | None:
+    """Return the name of the setting, such as `AUTH__SESSIONS`, or None for any other path.
+
+    The table has the paths of all features: the packages of disabled features are not imported.
+    """
+    # Imported here: few processes respond with a 404.
+    from .feature_routes import ROUTES
+
+    prefix = settings.core.API_V1_STR
+    if not path.startswith(f"{prefix}/"):
+        return None
+    parts = path.removeprefix(prefix).rstrip("/").split("/")
+    for rule, names in ROUTES:
+        if _matches(rule.split("/"), parts):
+            for name in names.split():
+                namespace, _, key = name.partition("__")
+                if getattr(settings.namespaces[namespace], key) in _OFF:
+                    return name
+    return None
+
+
+def _matches(rule: list[str], parts: list[str]) -> bool:
+    pairs = zip(rule, parts, strict=False)
+    return len(rule) == len(parts) and all(own in ("*", part) for own, part in pairs)

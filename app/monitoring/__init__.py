@@ -1,4 +1,1 @@
-"""Metrics for Prometheus, and traces for OpenTelemetry.
-
-Nothing here is imported unless a setting enables it.
-"""
+"""Metrics for Prometheus and traces for OpenTelemetry, imported only if a setting enables them."""

@@ -33,7 +33,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from ..auth.actions import LOGIN_SUCCEEDED
 from ..auth.proof_names import MAILED_CODE, PASSKEY, PASSWORD, PROVIDER
-from ..auth.sign_in.attempts import PROOF
+from ..auth.sign_in.options import PROOF
 from ..broadcasts.counts import expansions_by_state, oldest_expansion
 from ..core.clock import Clock
 from ..core.context import find_context, service

@@ -6,7 +6,7 @@ from ..auth.proofs import Proofs
 from ..core.context import Context, DoctorChecks, Pruner
 from ..core.data_export import DataExporter, DataSubject, ExportReader
 from ..core.web.operation import PathVariable
-from ..delivery.choices import RecipientChoices
+from ..delivery.channel import RecipientChoices
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.personal import FieldReader
 from . import preferences

@@ -10,7 +10,7 @@ from ..core.db.base import autocommit_engine
 from ..core.db.id_lists import is_one_of
 from ..core.db.transaction import AnySession
 from ..core.types import AccountKey
-from ..delivery.choices import ClaimedMessage
+from ..delivery.channel import ClaimedMessage
 from ..delivery.message import EMAIL, Subject
 from .kinds import NotificationKinds
 from .models import SUBJECT, InboxItem

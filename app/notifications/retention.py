@@ -7,13 +7,13 @@ transaction.
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, ColumnExpressionArgument, delete, select
 
 from ..core.clock import Clock
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, execute_bulk, transaction
 from ..delivery.message import Subject
-from ..delivery.outbox.deletion import delete_deliveries, delete_messages, has_pending
+from ..delivery.outbox.models import PENDING, Delivery, OutgoingMessage, is_about
 from .models import ACCOUNT_SCOPE, EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 BATCH_ROWS = 5_000
@@ -65,3 +65,28 @@ class NotificationRetention:
         with transaction(self.session) as session:
             execute_bulk(session, delete(Notification).where(Notification.id == notification_id))
             delete_messages(session, subject)
+
+
+def delete_messages(session: AnySession, subject: Subject) -> None:
+    """Delete a subject's messages in the caller's transaction: both are deleted, or neither."""
+    execute_bulk(session, delete(OutgoingMessage).where(is_about(subject)))
+
+
+def delete_deliveries(session: AnySession, subject: Subject, batch: int) -> int:
+    """Delete a subject's deliveries in batches and return how many were deleted."""
+    messages = select(OutgoingMessage.id).where(is_about(subject))
+    return delete_in_batches(session, Delivery, Delivery.outgoing_id.in_(messages), batch=batch)
+
+
+def has_pending(kind: str, subject_id: ColumnExpressionArgument[int]) -> ColumnElement[bool]:
+    """Return the condition that a delivery about the row of a query is pending."""
+    return (
+        select(Delivery.id)
+        .join(OutgoingMessage, Delivery.outgoing_id == OutgoingMessage.id)
+        .where(
+            OutgoingMessage.subject_kind == kind,
+            OutgoingMessage.subject_id == subject_id,
+            Delivery.state == PENDING,
+        )
+        .exists()
+    )

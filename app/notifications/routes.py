@@ -8,9 +8,8 @@ from ..auth.caller import caller
 from ..auth.decorators import active_account_required
 from ..auth.scopes import NOTIFICATIONS_READ, NOTIFICATIONS_WRITE, scope
 from ..core.context import find_context, service
-from ..core.web.blueprint import Blueprint
+from ..core.web.blueprint import Blueprint, LazyView
 from ..core.web.fields import Message
-from ..core.web.lazy_views import LazyView
 from ..core.web.operation import example, raises, variables
 from ..core.web.paging import own_path
 from ..core.web.replicas import reads_replica

@@ -17,10 +17,12 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from ..accounts.service import Accounts
 from ..core.config.settings import LoadedSettings
+from ..core.context import Context
 from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.transaction import AnySession, transaction
 from ..core.types import AccountKey, JsonObject
-from ..core.web.lazy_views import LazyView
+from ..core.web.blueprint import Blueprint, LazyView
+from . import preferences
 from .errors import InvalidUnsubscribeLink
 from .optouts import delete_opt_outs, read_opt_outs, store_opt_outs
 from .preferences import Preferences
@@ -147,3 +149,27 @@ class Unsubscribing:
             "subscribed": is_mandatory or (key, channel) not in off,
             "others_subscribed": not others <= off,
         }
+
+
+def assemble(context: Context) -> None:
+    preferences.assemble(context)
+    context.provide(Unsubscribing, _unsubscribing)
+
+
+def _unsubscribing(context: Context) -> Unsubscribing:
+    return Unsubscribing(
+        context.session,
+        context.get(Accounts),
+        context.get(Preferences),
+        context.get(UnsubscribeTokens),
+    )
+
+
+blueprint = Blueprint(BLUEPRINT, __name__, assemble=assemble, about="One-click unsubscribe")
+for method, name in (
+    ("GET", "open_unsubscribe_link"),
+    ("POST", "unsubscribe"),
+    ("DELETE", "undo_unsubscribe"),
+):
+    view = LazyView(f"unsubscribe_routes.{name}", __package__)
+    blueprint.add_url_rule("/unsubscribe/<token>", view_func=view, methods=[method])

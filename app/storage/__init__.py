@@ -4,12 +4,12 @@ from .files import (
     FileMissing,
     FileStore,
     LargeFileStore,
+    MemoryFileStore,
     StorageUnavailable,
     StoredFile,
     UnsafeName,
 )
 from .local import LocalFileStore
-from .memory import MemoryFileStore
 from .s3 import S3FileStore
 
 __all__ = [

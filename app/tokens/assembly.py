@@ -1,6 +1,6 @@
 """Adds tokens for programs: their tables, what reads them, and what ends them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -16,26 +16,25 @@ from ..auth.scopes import Scopes
 from ..auth.settings import AuthSettings
 from ..core.clock import Clock
 from ..core.context import Context, Pruner
-from ..core.data_export import DataExporter
+from ..core.data_export import DataExporter, DataSubject, ExportReader
 from ..core.db.transaction import AnySession
 from ..core.types import AccountKey, Values
 from ..core.web.operation import PathVariable, ScopedCredential
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
-from ..delivery.worker.due_rows import DueRows
-from ..delivery.worker.worker import BackgroundWork
+from ..delivery.worker.worker import BackgroundWork, DueRows
 from ..workspaces.members import Members
+from ..workspaces.models import Workspace
 from .actions import PERSONAL_TOKEN_NETWORK_ADDED, WORKSPACE_TOKEN_NETWORK_ADDED
 from .emails import FIRST_REMINDER, REMIND, Reminders, TokenMails
 from .errors import TokenLimitReached
-from .export import export_tokens
 from .format import PERSONAL, WORKSPACE
-from .limits import RequestLimit
 from .models import PersonalToken, TokenModel, WorkspaceToken
 from .reader import (
     PERSONAL_TOKEN,
     PersonalTokenReader,
     ReadDigest,
+    RequestLimit,
     TokenReader,
     WorkspaceTokenReader,
 )
@@ -141,3 +140,15 @@ def _end_with_actions(context: Context) -> None:
     on(TOKENS_ENDED, partial(end, BY_OPERATOR))
     on(ACCOUNT_DELETION_REQUESTED, partial(end, BY_DELETION))
     on(ACCOUNT_UPDATED, end_if_suspended)
+
+
+def export_tokens(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, object]]:
+    if reader.has(PersonalToken, Workspace):
+        names = "name prefix scopes networks created_at expires_at last_used_at ended_at"
+        columns = (getattr(PersonalToken, name) for name in names.split())
+        tokens = (
+            select(PersonalToken.id, *columns, Workspace.slug.label("workspace"))
+            .outerjoin(Workspace, Workspace.id == PersonalToken.workspace_id)
+            .where(PersonalToken.account_id == subject.id)
+        )
+        yield "personal_tokens.jsonl", reader.rows(tokens)

@@ -1,5 +1,4 @@
-from ..core.web.blueprint import Blueprint
-from ..core.web.lazy_views import LazyView
+from ..core.web.blueprint import Blueprint, LazyView
 from .service import PersonalTokens
 
 blueprint = Blueprint(

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.auth.idp import client_secrets
+from app.auth.idp.oidc import VALID_SECONDS
 from app.testing.client import Api
 
 from ..conftest import MakePerson
@@ -169,7 +169,7 @@ def test_apple_returns_by_a_form_without_the_cookie(
     )
     guest.finish(query_of(location))
     [secret] = apple.client_secrets
-    assert secret["exp"] - secret["iat"] == client_secrets.VALID_SECONDS == 300
+    assert secret["exp"] - secret["iat"] == VALID_SECONDS == 300
     canceled = post_return(guest, {"error": "user_cancelled_authorize", "state": "x"})
     assert query_of(canceled.headers["Location"])["error"] == "user_cancelled_authorize"
 

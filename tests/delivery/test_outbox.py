@@ -16,9 +16,9 @@ from app.core.db.transaction import transaction
 from app.delivery.channel import Send
 from app.delivery.errors import Refused
 from app.delivery.message import NewMessage, StoredMessage, Subject
-from app.delivery.outbox.deletion import delete_deliveries, delete_messages
 from app.delivery.outbox.enqueue import CountsByChannel, Outbox, counts_by_subject
 from app.delivery.outbox.models import Delivery, OutgoingMessage
+from app.notifications.retention import delete_deliveries, delete_messages
 from app.workspaces.models import Workspace
 from app.workspaces.service import Workspaces
 

@@ -20,7 +20,7 @@ from app import (
     superuser_required,
 )
 from app.auth.scopes import ACCOUNT_READ
-from app.core.web.lazy_views import loaded
+from app.core.web.blueprint import loaded
 from app.core.web.operation import SAFE_METHODS, Operation, find_operation
 from app.testing.clock import SteppingClock
 from app.testing.database import rolled_back

@@ -21,11 +21,10 @@ from .email_codes import IDENTITY_EMAIL, EmailCodes
 from .grants import ProviderGrants, export_grants
 from .identities import Identities, UnlinkEffect
 from .linking import AccountLinking
-from .provider import DEFAULT, OIDC, Provider, title_of
+from .provider import DEFAULT, OIDC, Provider, RedirectUris, title_of
 from .provider_models import ProviderGrant, ProviderSession
 from .provider_sessions import ENDING_ACTIONS, ProviderSessions
 from .providers import Providers
-from .redirects import RedirectUris
 from .service import IdpSignIn
 from .sign_out import ProviderSignOut
 

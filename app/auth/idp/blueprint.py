@@ -3,7 +3,7 @@
 Their views are imported by the first request, because few applications have identity providers.
 """
 
-from ...core.web.lazy_views import LazyView
+from ...core.web.blueprint import LazyView
 from ..blueprint import blueprint
 from .providers import Providers
 

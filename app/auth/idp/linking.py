@@ -4,10 +4,11 @@ or because the signed-in owner has confirmed or begun the link. Owners remove li
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import Enum, auto
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from ...accounts.models import AccountLike
+from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.context import BasicService
 from ...core.db.account_ids import IdKind
@@ -24,10 +25,61 @@ from ..errors import (
 )
 from ..proofs import Proofs, ProofSubject, Purpose, account_subject
 from .identities import Identities
-from .linking_table import AccountState, Linking, decide
 from .models import Identity
 from .provider import LinkingMode
 from .providers import Providers
+
+
+class AccountState(NamedTuple):
+    """The account with the verified email address of the user."""
+
+    status: str
+    is_active: bool
+    # Whether the account has verified the address too.
+    is_verified: bool
+    # Whether the account is linked to this user of the provider, by a concurrent request.
+    is_linked: bool = False
+    # Whether the account is linked to another user of the provider.
+    is_linked_to_another: bool = False
+
+
+class Linking(Enum):
+    SIGN_UP = auto()
+    SIGN_IN = auto()
+    LINK = auto()
+    # Remove what another person may have set up, then link.
+    RECLAIM = auto()
+    CONFIRM = auto()
+    REJECT = auto()
+    REJECT_DELETING = auto()
+    REJECT_INACTIVE = auto()
+    REJECT_ANOTHER = auto()
+
+
+_BY_MODE = {"auto": Linking.LINK, "confirm": Linking.CONFIRM, "never": Linking.REJECT}
+
+
+def decide(account: AccountState | None, mode: LinkingMode) -> Linking:
+    """Return what happens at the sign-in of an unknown user with a verified email address.
+
+    Others do not come here: an identity that is linked to an account signs that account in, and an
+    email address that the provider does not call verified is rejected before its owner is read.
+    """
+    if account is None:
+        return Linking.SIGN_UP
+    if account.is_linked:
+        return Linking.SIGN_IN
+    if account.status == DELETING:
+        return Linking.REJECT_DELETING
+    # A reclaimed account is not pending any more.
+    if not account.is_active and (account.is_verified or account.status != PENDING):
+        return Linking.REJECT_INACTIVE
+    if not account.is_verified:
+        return Linking.RECLAIM
+    if account.is_linked_to_another:
+        return Linking.REJECT_ANOTHER
+    return _BY_MODE[mode]
+
 
 LINK = Purpose("identity-link", token_life=timedelta(minutes=10))
 _IDENTITY = "identity"

@@ -10,22 +10,23 @@ Authlib is a large library: this module is imported at the first sign-in through
 
 import logging
 import time
+from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
 from authlib.common.urls import add_params_to_uri
 
+from ...core.config.settings import reveal
 from ...core.request import note_effect
 from ...core.types import JsonObject
 from ..errors import InvalidLogoutToken, SignInRefused
 from .calls import ProviderCalls
 from .client_auth import TokenEndpoint
-from .client_secrets import secret_source
 from .discovery import ProviderClient, discover
 from .id_token import UnknownSignature, verify
 from .logout_token import verify_logout
 from .pending import PendingSignIn
-from .provider import MICROSOFT, Provider
+from .provider import APPLE, MICROSOFT, Provider
 
 log = logging.getLogger(__name__)
 
@@ -152,3 +153,31 @@ def _userinfo(client: Any, token: JsonObject, subject: str) -> JsonObject:
         )
         raise SignInRefused
     return found
+
+
+# Apple accepts a client secret of up to six months.
+VALID_SECONDS = 300
+
+
+def secret_source(provider: Provider) -> Callable[[], str]:
+    """Return what returns a client secret that is valid now; empty for a public client."""
+    if provider.kind == APPLE:
+        return lambda: _sign(provider)
+    secret: str = reveal(provider.secret)
+    return lambda: secret
+
+
+def _sign(provider: Provider) -> str:
+    from joserfc import jwt
+    from joserfc.jwk import ECKey
+
+    now = int(time.time())
+    claims = {
+        "iss": provider.team_id,
+        "sub": provider.client_id,
+        "aud": provider.issuer,
+        "iat": now,
+        "exp": now + VALID_SECONDS,
+    }
+    key = ECKey.import_key(reveal(provider.secret))
+    return jwt.encode({"alg": "ES256", "kid": provider.key_id}, claims, key)

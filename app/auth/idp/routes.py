@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from ...core.context import current_frontdesk, find_context, service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject
-from ...core.web.lazy_views import LazyView
+from ...core.web.blueprint import LazyView
 from ...core.web.operation import anyone, example, raises, variables
 from ...core.web.request_data import takes
 from ...core.web.responses import AnswerWith, answers

@@ -14,9 +14,8 @@ from ...core.context import current_frontdesk, service
 from ...core.types import JsonObject
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from ...core.web.request_data import load_body
-from .provider import DEFAULT, KINDS, Provider
+from .provider import DEFAULT, KINDS, Provider, RedirectUris
 from .providers import Providers
-from .redirects import RedirectUris
 
 PROVIDER_KIND = NamedEnum("ProviderKind", tuple(KINDS))
 # The longest form with a logout token.

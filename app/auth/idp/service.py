@@ -24,8 +24,7 @@ from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
 from ..caller import Caller
 from ..errors import NoAccountCreated, SignInRefused, SignUpClosed, SignUpNeeded, UnknownSignIn
 from ..proof_names import PROVIDER
-from ..sign_in.attempts import sign_in_by
-from ..sign_in.options import SignInOptions
+from ..sign_in.options import SignInOptions, sign_in_by
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult, stale_proof_error
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .email_codes import EmailCodes

@@ -31,8 +31,7 @@ from ..proof_names import MAILED_CODE
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
-from ..sign_in.attempts import sign_in_by
-from ..sign_in.options import SignInOptions
+from ..sign_in.options import SignInOptions, sign_in_by
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..sign_up_policy import BY_CODE, SignUpPolicy
 from ..step_up.service import StepUp, StepUpMethod

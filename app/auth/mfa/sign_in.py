@@ -10,8 +10,7 @@ from ..actions import LOGIN_CHALLENGED
 from ..caller import Caller
 from ..errors import TooManyAttempts
 from ..proof_names import DEVICE
-from ..sign_in.attempts import note_proof, sign_in_by
-from ..sign_in.options import SignInOptions
+from ..sign_in.options import SignInOptions, note_proof, sign_in_by
 from ..sign_in.policy import Challenge, SignIn, SignInPolicy, SignInResult
 from ..step_up.service import StepUpMethod
 from .devices import TrustedDevices

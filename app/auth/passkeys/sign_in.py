@@ -30,8 +30,7 @@ from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import CHALLENGE, MfaTokens
 from ..mfa.notices import FactorNotices
 from ..proof_names import PASSKEY
-from ..sign_in.attempts import sign_in_by
-from ..sign_in.options import SignInOptions
+from ..sign_in.options import SignInOptions, sign_in_by
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..step_up.service import StepUpMethod
 from ..webauthn.relying_party import ASSERTION, Assertion, RelyingParty, read_challenge

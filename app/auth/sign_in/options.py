@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...core.errors import Problem
 from ...core.request import unwrap_request
 
 if TYPE_CHECKING:
@@ -62,3 +65,22 @@ def use_device(secret: str) -> None:
     asked = unwrap_request()
     cookie, _ = getattr(asked, _REQUESTED, (False, None))
     setattr(asked, _REQUESTED, (cookie, secret))
+
+
+# In the note of a problem, which is not part of the response.
+PROOF = "proof"
+
+
+@contextmanager
+def sign_in_by(proof: str) -> Iterator[None]:
+    """Decorate what signs in by a proof: its problems are rejected sign-ins by this proof."""
+    try:
+        yield
+    except Problem as problem:
+        note_proof(problem, proof)
+        raise
+
+
+def note_proof(problem: Problem, proof: str) -> Problem:
+    problem.note = {**problem.note, PROOF: proof}
+    return problem

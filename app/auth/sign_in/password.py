@@ -12,8 +12,7 @@ from ...core.errors import Problem
 from ..errors import IncorrectCredentials
 from ..limits import Failures
 from ..proof_names import PASSWORD
-from .attempts import note_proof
-from .options import SignInOptions
+from .options import SignInOptions, note_proof
 from .policy import Challenge, SignInPolicy, SignInResult
 
 Result = TypeVar("Result")

@@ -19,10 +19,12 @@ from ...core.errors import Invalid
 from ...core.types import AccountKey, JsonObject
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text
 from ...core.web.request_data import takes
+from ...tokens import routes as tokens_api
 from ..api_calls import ApiCall, console_form
 from ..owner.step_up import require_recent_sign_in
 from ..pages import render_page
 from ..texts import _
+from ..tokens import ended_text
 from .account import (
     account_details,
     managed_account_page,
@@ -153,3 +155,14 @@ def delete_account_note(account_id: AccountKey, note_id: int) -> Response:
     service(Administration).find(actor, account_id)
     service(AccountNotes).delete(actor, account_id, note_id, of_others=actor.role == ROOT)
     return redirect_to_account(_("Note deleted."), account_id, tab="notes")
+
+
+@console_form(tokens_api.end_account_token, page=managed_account_page)
+def end_managed_account_token(call_api: ApiCall, account_id: AccountKey, token_id: int) -> Response:
+    text = _("Ended {name}.", name=call_api()["name"])
+    return redirect_to_account(text, account_id, tab="sessions")
+
+
+@console_form(tokens_api.end_account_tokens, page=managed_account_page)
+def end_managed_account_tokens(call_api: ApiCall, account_id: AccountKey) -> Response:
+    return redirect_to_account(ended_text(call_api()["ended"]), account_id, tab="sessions")

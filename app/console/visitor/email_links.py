@@ -16,11 +16,10 @@ from ...deletion.service import Deletion
 from ..api_calls import ApiCall, console_form, report
 from ..cookies import delete_cookie, read_cookie, set_cookie
 from ..links import link_to, redirect, redirect_to
-from ..pages import is_signed_in, render_page
+from ..pages import expired_link_page, is_expired, is_signed_in, render_page
 from ..texts import _
 from ..tokens import path_to_tokens
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
-from .expired_links import expired_link_page, is_expired
 
 # Has the token while the user signs in, so that it is in no URL but the emailed one.
 _WAITING = "fd-email-link"

@@ -15,11 +15,10 @@ from ..api_calls import ApiCall, console_form, report
 from ..form_fields import form_fields
 from ..links import link_to, next_path, redirect, set_notice
 from ..navigation import home_path
-from ..pages import is_signed_in, render_page
+from ..pages import expired_link_page, is_expired, is_signed_in, render_page
 from ..providers import provider_links
 from ..texts import _
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
-from .expired_links import expired_link_page, is_expired
 from .registered_browser import (
     forget_registration,
     remember_registration,

@@ -12,14 +12,13 @@ from ..api_calls import ApiCall, console_form
 from ..kept_forms import delete_mark, sign_out_note
 from ..links import link_to, next_path, redirect, redirect_to, set_notice
 from ..navigation import home_path
-from ..pages import is_signed_in, render_page
+from ..pages import expired_link_page, is_expired, is_signed_in, render_page
 from ..pending_links import PendingLink
 from ..providers import provider_links, title_of_page
 from ..resources import ConsoleResources
 from ..texts import _
 from . import passkeys
 from .cookie_sign_in import prepare_sign_in, redirect_signed_in
-from .expired_links import expired_link_page, is_expired
 from .passkeys import sent_credential
 
 MAX_EMAIL = 320

@@ -13,9 +13,8 @@ from ...notifications.unsubscribe import Unsubscribing
 from ..api_calls import ApiCall, console_form
 from ..links import redirect_to
 from ..page_globals import kind_name
-from ..pages import render_page
+from ..pages import expired_link_page, render_page
 from ..texts import _
-from .expired_links import expired_link_page
 
 
 @anyone

@@ -18,10 +18,9 @@ from ..errors import SetupError
 from ..process.folders import migrations_folder
 from ..types import JsonObject
 from .base import UtcDateTime
-from .direct import connect_directly
 from .revisions import refuse_replaced
 from .search_indexes import search_index_names
-from .short_locks import repeat_until_locked
+from .short_locks import connect_directly, repeat_until_locked
 
 MIGRATION_LOCK = 7_305_731_402
 LOCK_RETRY_SECONDS = 0.1

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, event
+from flask import current_app
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 
+from .base import engine_options
 from .sqlstates import sqlstate
 
 log = logging.getLogger(__name__)
@@ -52,3 +55,22 @@ def _limit_lock_wait(connection: Connection) -> None:
     driver: Any = connection.connection.driver_connection
     if not driver.autocommit:
         driver.execute(f"SET LOCAL lock_timeout = '{_LOCK_WAIT}'")
+
+
+@contextmanager
+def connect_directly(engine: Engine) -> Iterator[Connection]:
+    """Yield a connection to PostgreSQL without a pooler, if the settings have a URL for that."""
+    url = current_app.extensions["frontdesk"].settings.core.DATABASE_DIRECT_URL
+    if url is None or engine.dialect.name != "postgresql":
+        with engine.connect() as connection:
+            yield connection
+        return
+    from .postgres import prepare_postgres  # imports the driver
+
+    direct = create_engine(url.get_secret_value(), **engine_options(url.get_secret_value(), 1))
+    prepare_postgres(direct)
+    try:
+        with direct.connect() as connection:
+            yield connection
+    finally:
+        direct.dispose()

@@ -5,7 +5,8 @@ Registering it before `Frontdesk.init_app` raises SetupError.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
+from importlib import import_module
 from typing import Any
 
 import flask
@@ -18,7 +19,7 @@ from ..db.account_ids import INTEGER_IDS, IdKind
 from ..errors import SetupError
 from ..process.folders import templates_folder
 from ..types import SignalOptions
-from .operation import note_needs
+from .operation import Operation, View, note_needs, operation
 from .problems import handlers
 
 Assemble = Callable[[Context], None]
@@ -155,3 +156,28 @@ def exempt_from_csrf(app: App) -> None:
         for blueprint in app.blueprints.values():
             if isinstance(blueprint, Blueprint):
                 protection.exempt(blueprint)
+
+
+class LazyView:
+    def __init__(self, reference: str, package: str) -> None:
+        """`reference`: a module of the package and a function, such as `owner.inbox.dashboard`."""
+        self.module, _, self.__name__ = reference.rpartition(".")
+        self.package = package
+
+    def __call__(self, *args: object, **values: object) -> Any:
+        return self.view(*args, **values)
+
+    @cached_property
+    def view(self) -> View:
+        found: View = getattr(import_module(f".{self.module}", self.package), self.__name__)
+        return found
+
+    @property
+    def _frontdesk_operation(self) -> Operation:
+        """The operation of the view, for tests and for documentation."""
+        return operation(self.view)
+
+
+def loaded(view: View) -> View:
+    """Return the view, which is imported if it is lazy."""
+    return view.view if isinstance(view, LazyView) else view

@@ -12,8 +12,7 @@ from markupsafe import escape
 
 from ...core.clock import Clock
 from ...core.translations import ENGLISH, mark
-from ..channel import AddressBook, Send
-from ..choices import RecipientChoices
+from ..channel import AddressBook, RecipientChoices, Send
 from ..message import Email, Receiver, StoredMessage
 from ..personal import FieldValues, MarkedMessage
 from .base import Mailer

@@ -31,8 +31,7 @@ from sqlalchemy import cast as as_sql
 from ...core.clock import Clock
 from ...core.db.account_ids import INTEGER_IDS, MAX_STRING_LENGTH, IdKind, IntegerIds
 from ...core.db.transaction import AnySession, after_commit, execute_bulk, transaction
-from ..channel import Channel, Channels
-from ..choices import RecipientChoices
+from ..channel import Channel, Channels, RecipientChoices
 from ..message import EMAIL, NewMessage, Subject
 from .models import (
     FAILED,

@@ -13,8 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from ...core.types import AccountKey
-from ..channel import Channel, Send, receiver_id_reader
-from ..choices import ClaimedMessage, RecipientChoices
+from ..channel import Channel, ClaimedMessage, RecipientChoices, Send, receiver_id_reader
 from ..errors import DeliveryError, Refused, SenderRefused, SwitchedOff, Unreachable
 from ..outbox.batches import Batch, Batches, ClaimedDelivery
 from ..outbox.models import FAILED, SENT, SKIPPED

@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from app.console import api_calls
 from app.core.context import current_frontdesk
-from app.core.web.lazy_views import loaded
+from app.core.web.blueprint import loaded
 from app.core.web.operation import View, operation
 
 from ..cookie_browsers import HOST, NAME, SAME_ORIGIN

@@ -7,15 +7,13 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 
 from ...types import JsonObject
-from ..blueprint import Blueprint
-from ..lazy_views import loaded
+from ..blueprint import Blueprint, loaded
 from ..operation import Operation, find_operation
 from .examples import Components, completed, task_examples
 from .json_schemas import Plugin, component_name
 from .json_values import as_json
 from .operations import Operations
-from .paths import path_of
-from .responses import HEADERS, PROBLEM, ProblemRead
+from .responses import HEADERS, PROBLEM, ProblemRead, path_of
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _DESCRIPTION = """\

@@ -7,8 +7,7 @@ from ...context import current_frontdesk
 from ...types import JsonObject
 from ..operation import AuthScheme, Operation, PathVariable, ScopedCredential, schema_class
 from ..request_data import may_be_missing
-from .paths import variables_of
-from .responses import answers, failures
+from .responses import answers, failures, variables_of
 
 _BODIES = {
     "json": "application/json",

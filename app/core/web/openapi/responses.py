@@ -1,8 +1,9 @@
 """The responses of an operation. Those of errors are a problem document for each status, with its
 codes."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from itertools import chain
 from typing import Any
@@ -26,7 +27,6 @@ from ..operation import (
     schema_class,
 )
 from ..problems import problem_response
-from .paths import has_converter
 
 PROBLEM = "Problem"
 PLACES = NamedEnum("FaultLocation", ("json", "form", "files", "query", "headers", "path"))
@@ -228,3 +228,22 @@ def _example(kind: type[Problem]) -> Any:
     wait = {"Retry-After": "300"} if kind.status == HTTPStatus.TOO_MANY_REQUESTS else None
     Problem.__init__(problem, headers=wait)
     return problem_response(problem).get_json(force=True)
+
+
+_VARIABLE = re.compile(r"<(?:(?P<converter>[^:<>]+):)?(?P<name>[^<>]+)>")
+# Converters that accept every path segment.
+_ANY_TEXT = (None, "default", "string", "path")
+
+
+def path_of(rule: Rule) -> str:
+    return _VARIABLE.sub(r"{\g<name>}", rule.rule)
+
+
+def variables_of(rule: Rule) -> Iterator[tuple[str, str | None]]:
+    for match in _VARIABLE.finditer(rule.rule):
+        yield match["name"], match["converter"]
+
+
+def has_converter(rule: Rule) -> bool:
+    """Return whether some values of a variable match no route."""
+    return any(converter not in _ANY_TEXT for _, converter in variables_of(rule))
