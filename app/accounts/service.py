@@ -2,7 +2,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, delete, inspect, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, inspect, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from typing_extensions import TypeVar
 
@@ -35,6 +35,7 @@ from .models import (
     PENDING,
     ROOT,
     STATUSES,
+    SUSPENDED,
     VERIFIED_STATE,
     AccountLike,
     Suspension,
@@ -179,6 +180,13 @@ class Accounts(Generic[A]):
         """Return the condition of `is_active` for a query."""
         is_over = is_over_row(self.model, self.clock.now())
         return or_(self.model.status.in_(self.active_statuses), is_over)
+
+    def has_status_row(self, status: str) -> ColumnElement[bool]:
+        """Return the condition for a shown status: an expired suspension is shown as active."""
+        is_over, has_status = is_over_row(self.model, self.clock.now()), self.model.status == status
+        if status == self.active_status:
+            return or_(has_status, is_over)
+        return and_(has_status, ~is_over) if status == SUSPENDED else has_status
 
     def reinstate(self, account: AccountLike) -> None:
         """Restore the status of an account with a suspension that has expired."""

@@ -67,12 +67,6 @@ class BulkAdministration:
         }
         return self._select(actor.id, actor.role, ids, reasons.get(action, _no_reason))
 
-    def existing(self, ids: Collection[AccountKey]) -> Selection:
-        """Return the accounts without rules, for an action that changes nothing."""
-        model = self.accounts.model
-        found = self.session.scalars(select(model).where(model.id.in_(ids)).order_by(model.id))
-        return Selection([*found], [])
-
     def suspend(
         self, actor: AccountLike, ids: Collection[AccountKey], suspension: Suspension
     ) -> Selection:

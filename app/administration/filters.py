@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, or_
+from sqlalchemy import ColumnElement, or_
 
-from ..accounts.models import SUSPENDED, is_over_row, keeps_dates
 from ..accounts.service import Accounts
 from ..core.db.base import timestamp_literal
 from ..core.errors import Invalid
@@ -23,7 +22,7 @@ class AccountFilters:
     def conditions(self, filters: AccountQuery.Input) -> Iterator[ColumnElement[bool]]:
         model = self.accounts.model
         if "status" in filters:
-            yield self.in_status(filters["status"])
+            yield self.accounts.has_status_row(filters["status"])
         if "role" in filters:
             yield model.role == filters["role"]
         if "verified" in filters:
@@ -39,21 +38,6 @@ class AccountFilters:
             column = self._column("last_login_date", "last_login_before")
             before = timestamp_literal(column, filters["last_login_before"])
             yield or_(column < before, column.is_(None))
-
-    def in_status(self, status: str) -> ColumnElement[bool]:
-        """Return the condition for a shown status: an expired suspension is shown as active."""
-        model, now = self.accounts.model, self.accounts.clock.now()
-        has_status: ColumnElement[bool] = model.status == status
-        if not keeps_dates(model):
-            return has_status
-        until = model.suspended_until
-        if status == SUSPENDED:
-            return and_(has_status, or_(until.is_(None), until > timestamp_literal(until, now)))
-        return (
-            or_(has_status, is_over_row(model, now))
-            if status == self.accounts.active_status
-            else has_status
-        )
 
     def _is_verified(self, is_verified: bool) -> ColumnElement[bool]:
         since = self._column("email_unverified_since", "verified")

@@ -9,7 +9,6 @@ from sqlalchemy import ColumnElement
 from ..accounts.models import DELETING, PENDING, AccountLike
 from ..accounts.search import AccountFinder
 from ..accounts.service import Accounts
-from ..administration.filters import AccountFilters
 from ..administration.view import AccountView
 from ..core.context import find_context, service
 from ..core.db.transaction import extended_timeout, unprepared
@@ -43,7 +42,7 @@ def list_accounts(
     conditions: list[ColumnElement[bool]] = []
     if status is not None:
         check_status(status, (PENDING, DELETING))
-        conditions.append(AccountFilters(accounts, None).in_status(status))
+        conditions.append(accounts.has_status_row(status))
     if role is not None:
         check_role(role)
         conditions.append(accounts.model.role == role)

@@ -111,7 +111,7 @@ ROUTES: tuple[Route, ...] = (
         (PAGE, "/accounts/found", "accounts.found_accounts"),
         (PAGE, "/accounts.csv", "accounts.accounts_csv"),
         (PAGE, "/accounts.jsonl", "accounts.accounts_file"),
-        (PAGE, "/accounts/selected/email", "selected_accounts.email_selected_page"),
+        (PAGE, "/accounts/selected/email", "saved_broadcasts.email_selected_page"),
         (PAGE, "/accounts/selected/suspend", "selected_accounts.suspend_selected_page"),
         (FORM, "/accounts/selected/suspend", "selected_accounts.suspend_selected"),
         (PAGE, "/accounts/selected/reactivate", "selected_accounts.reactivate_selected_page"),

@@ -207,7 +207,7 @@ class Receivers:
         if audience.ids is not None or self.within is not None:
             statement = statement.where(*self._range_conditions(account.id))
         if audience.status is not None:
-            statement = statement.where(account.status == audience.status)
+            statement = statement.where(self.accounts.has_status_row(audience.status))
         if audience.active is not None:
             is_active = self.accounts.is_active_row()
             statement = statement.where(is_active if audience.active else ~is_active)

@@ -380,6 +380,8 @@ def test_audience_is_chosen_by_its_conditions(
         (Audience(workspace=workspace, ids=[active[0].id, active[1].id, inactive[0].id]),
          active[:2]),
         (Audience(status="active", role="user"), []),
+        (Audience(status="active"), active),
+        (Audience(status="suspended"), []),
         (Audience(active=True), active),
         (Audience(active=False), inactive),
         (Audience(active=True, verified=True), [active[0], active[2]]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from typing import Any
 from uuid import uuid4
@@ -21,6 +22,7 @@ from ..conftest import MakePerson
 from .page_reader import PageReader, error_of, hidden_fields, visible_text
 
 PATH = "/admin/broadcasts"
+SELECTED = "/admin/accounts/selected/email"
 DRAFT = {"data.title": "Closed", "data.message": "On Friday.", "data.channels": ["email"]}
 
 
@@ -190,6 +192,48 @@ def test_other_pages_open_a_draft_with_selected_accounts(
     assert 'value="email" checked' in page
     listed = admin.post(f"{PATH}/new", 200, data={"audience": "list", "list": "\n".join(ids)}).text
     assert "\n".join(ids) in listed
+
+
+def test_broadcast_to_all_accounts_of_the_list_reaches_their_number(
+    admin: PageReader,
+    people: dict[str, Person],
+    person: MakePerson,
+    app: Flask,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    person("dan", status="online")
+    with app.app_context():
+        bob, fay = (service(Accounts).by_id(each.id) for each in (people["bob"], person("fay")))
+        some: Any = (bob, fay)
+        some[0].email_unverified_since = current_frontdesk.clock.now()
+        # The suspension has expired.
+        some[1].status, some[1].suspended_until = "suspended", some[1].created_at
+        current_frontdesk.session.commit()
+    monkeypatch.setattr("app.console.admin.selected_accounts.MAX_ACCOUNTS", 1)
+    numbers = []
+    for query in (
+        *({}, {"role": "user"}, {"verified": "true", "role": "user"}, {"verified": "false"}),
+        *({"status": "active"}, {"status": "suspended"}, {"status": "online", "role": "user"}),
+    ):
+        listed = admin.get("/admin/accounts", query_string=query)
+        number = re.search(r"<span>(One|\d+) accounts?</span>", listed)
+        page = admin.get(SELECTED, query_string={**query, "all": "true", "sort": "email"})
+        checked = check(admin, **_chosen_recipients(page))
+        assert number, query
+        numbers.append(int(number[1].replace("One", "1")))
+        assert f"{numbers[-1]} of {numbers[-1]}" in checked, query
+    assert numbers == [6, 5, 4, 1, 4, 1, 1]
+    refused = admin.get(SELECTED, query_string={"all": "true", "search": "example"})
+    assert "can be filtered only by status, role or verification" in refused
+    admin.get(SELECTED, 422, query_string={"all": "true", "verified": "x"})
+
+
+def _chosen_recipients(page: str) -> dict[str, Any]:
+    chosen = re.search(r'name="audience" value="(\w+)" checked', page)
+    assert chosen
+    selects = re.findall(r'(?s)<select[^>]* name="(\w+)"[^>]*>(.*?)</select>', page)
+    found = {name: re.search(r'value="([^"]*)" selected', options) for name, options in selects}
+    return {"audience": chosen[1], **{name: each[1] for name, each in found.items() if each}}
 
 
 def test_a_thousand_selected_accounts_are_read_from_a_form_with_a_file(admin: PageReader) -> None:

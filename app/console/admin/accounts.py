@@ -91,6 +91,7 @@ def managed_accounts_page() -> Response:
         most=MAX_MATCHES if is_cut else 0,
         checked=MAX_CHECKED,
         limit=MAX_ACCOUNTS,
+        emails_all=is_audience(filters),
         first_url=link_to(f".{AT}", **filters) if position and not found.rows else "",
         row=row,
         previous_url=_page_link(filters, max(row - ROWS, 1), before=found.before),
@@ -100,6 +101,12 @@ def managed_accounts_page() -> Response:
         statuses=[("", _("Any status")), *statuses(_known_statuses())],
         roles=[("", _("Any role")), *roles(service(Accounts).roles)],
     )
+
+
+def is_audience(filters: Mapping[str, str]) -> bool:
+    """Return whether the audience of a broadcast can have all accounts with these filters."""
+    names = filters.keys() - {"role", "sort"}
+    return names <= {"status"} or names <= {"verified"}
 
 
 def _page_link(filters: Mapping[str, str], row: int, **position: str | None) -> str:

@@ -12,9 +12,24 @@ from ..owner.languages import language_choices
 from ..texts import _, _n, mark
 from .filters import roles, statuses
 
-# Choices of the status that are no statuses: with a verified address, and any.
-VERIFIED, ACTIVE, ANY = "verified", "active", ""
-_STATUSES = {VERIFIED: mark("Active and verified"), ACTIVE: mark("Active"), ANY: mark("Any status")}
+# Choices of the status that are no statuses, by whether the accounts are active, and verified.
+VERIFIED, ACTIVE = "verified", "active"
+BY_ACTIVITY = {
+    (True, True): VERIFIED,
+    (True, None): ACTIVE,
+    (None, None): "",
+    (None, True): "any_verified",
+    (None, False): "unverified",
+}
+# The start of the choice of one of the active statuses.
+EXACT = "="
+_STATUSES = {
+    VERIFIED: mark("Active and verified"),
+    ACTIVE: mark("Active"),
+    "": mark("Any status"),
+    "any_verified": mark("Verified, any status"),
+    "unverified": mark("Unverified, any status"),
+}
 _REFUSALS = {
     NOT_AN_ADDRESS: mark("Not an email address or an account ID"),
     NO_ACCOUNT: mark("No account"),
@@ -39,10 +54,13 @@ def refusal_text(line: RefusedLine) -> Markup:
     return _(_REFUSALS[line.reason])
 
 
-def status_choices() -> list[tuple[str, str]]:
+def status_choices(chosen: str) -> list[tuple[str, str]]:
     accounts = service(Accounts)
     others = {*accounts.statuses(), PENDING, DELETING} - accounts.active_statuses
     special = [(name, _(title)) for name, title in _STATUSES.items()]
+    if chosen.startswith(EXACT):
+        [(_name, title)] = statuses([chosen.removeprefix(EXACT)])
+        special.append((chosen, _("Status: {status}", status=title)))
     return [*special, *statuses(sorted(others - {ACTIVE}))]
 
 

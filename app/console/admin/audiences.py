@@ -28,7 +28,7 @@ from ...notifications.receivers import Audience
 from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.service import Workspaces
 from ..texts import _
-from .audience_texts import ACTIVE, ANY, VERIFIED, refusal_text
+from .audience_texts import BY_ACTIVITY, EXACT, VERIFIED, refusal_text
 
 FILTERED, EVERYONE, CHOSEN = "filtered", "everyone", "chosen"
 LISTED, SAVED = "list", "segment"
@@ -93,8 +93,9 @@ class AudienceChoice:
             return cls(LISTED, lines="\n".join(ids))
         if audience == Audience():
             return cls(EVERYONE)
-        by_activity: dict[Any, str] = {(True, True): VERIFIED, (True, None): ACTIVE}
-        status = by_activity.get((audience.active, audience.verified), ANY)
+        status = audience.status or BY_ACTIVITY[audience.active, audience.verified]
+        if audience.status in service(Accounts).active_statuses:
+            status = EXACT + status
         slug = ""
         if audience.workspace is not None:
             try:
@@ -102,7 +103,7 @@ class AudienceChoice:
             except WorkspaceNotFound:
                 return cls(CHOSEN)
         return cls(
-            status=audience.status or status,
+            status=status,
             role=audience.role or "",
             workspace=slug,
             language=audience.language or "",
@@ -141,12 +142,12 @@ class AudienceChoice:
         return ids
 
     def _filtered(self) -> Audience:
-        by_status: dict[str, Any] = {"status": self.status}
-        if self.status in (VERIFIED, ACTIVE, ANY):
-            is_any, is_verified = self.status == ANY, self.status == VERIFIED
-            by_status = {"active": None if is_any else True, "verified": is_verified or None}
+        activities = {name: activity for activity, name in BY_ACTIVITY.items()}
+        active, verified = activities.get(self.status, (None, None))
         return Audience(
-            **by_status,
+            status=None if self.status in activities else self.status.removeprefix(EXACT),
+            active=active,
+            verified=verified,
             role=self.role or None,
             workspace=_workspace_id(self.workspace) if self.workspace else None,
             language=self.language or None,
@@ -155,12 +156,12 @@ class AudienceChoice:
 
 def _is_selectable(audience: Audience) -> bool:
     """Return whether the form can select the audience: the API and code can select others."""
-    by_activity = (audience.active, audience.verified)
+    activity = (audience.active, audience.verified)
     if audience.ids is not None:
         return audience == Audience(ids=audience.ids)
     if audience.status is not None:
-        return by_activity == (None, None)
-    return by_activity in ((None, None), (True, None), (True, True))
+        return activity == (None, None)
+    return activity in BY_ACTIVITY
 
 
 def account_ids(texts: list[str]) -> Iterator[Any]:

@@ -98,7 +98,7 @@ def _form_page(banner: JsonObject | None) -> Response:
         times={name: _local(banner.get(name)) for name in ("starts_at", "ends_at")},
         zone=zone() or "UTC",
         levels=[(name, _(LEVEL_NAMES[name])) for name in reversed(LEVELS)],
-        statuses=status_choices(),
+        statuses=status_choices(choice.status),
         roles=role_choices(),
         languages=languages(),
         max_length=TEXT_LENGTH,

@@ -1,14 +1,16 @@
-"""Saved drafts of broadcasts, and saved segments of accounts."""
+"""Drafts of broadcasts, saved or with the accounts of another page; and saved segments."""
 
+from dataclasses import replace
 from typing import TypedDict
 
-from flask import Response
+from flask import Response, request
 
 from ...auth.caller import caller
 from ...broadcasts.models import SEGMENT_NAME_LENGTH
 from ...broadcasts.saved import SavedDrafts, Segments
 from ...broadcasts.sent import SentNotifications
 from ...core.context import service
+from ...core.db.account_ids import serialize_id
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.request_data import takes
 from ...notifications.kinds import ANNOUNCEMENTS
@@ -17,12 +19,14 @@ from ..api_calls import console_form
 from ..links import redirect_to
 from ..pages import render_page
 from ..texts import _
+from .accounts import FILTERS, is_audience
 from .audience_texts import describe
-from .audiences import CHOSEN, AudienceChoice
+from .audiences import CHOSEN, AudienceChoice, recipient_lists
 from .broadcasts import broadcast_page
 from .compose import check_again, check_or_write, compose_page, write_page
 from .drafts import BroadcastDraft, kinds
-from .filters import admins_only
+from .filters import admins_only, filter_values
+from .selected_accounts import list_query, selected_ids, selection_page
 
 AT = "broadcasts_page"
 
@@ -52,6 +56,21 @@ def save_draft() -> Response:
 def delete_draft(draft_id: int) -> Response:
     service(SavedDrafts).delete(caller().account.id, draft_id)
     return redirect_to(f".{AT}", _("Draft deleted."))
+
+
+@admins_only
+def email_selected_page() -> Response:
+    """Return the form for a new broadcast to the selected accounts."""
+    if "all" in request.args and is_audience(filter_values(FILTERS)):
+        query = list_query()
+        status, role, verified = query.get("status"), query.get("role"), query.get("verified")
+        choice = AudienceChoice.of(Audience(status=status, role=role, verified=verified))
+    else:
+        found = recipient_lists().existing((ids := selected_ids()) or ())
+        choice = AudienceChoice(CHOSEN, ids=[str(serialize_id(each)) for each in found])
+        if not found:
+            return selection_page("email", ids)
+    return write_page(replace(BroadcastDraft.from_form(), audience=choice))
 
 
 @console_form(page=broadcast_page)

@@ -83,20 +83,13 @@ def add_selected_page() -> Response:
     return _page("add")
 
 
-@admins_only
-def email_selected_page() -> Response:
-    """The form of this page opens a new broadcast."""
-    return _page("email")
-
-
 def _page(action: str) -> Response:
-    ids = _selected_ids()
-    changed, bulk_changes = ids or (), service(BulkAdministration)
-    selection = (
-        bulk_changes.existing(changed)
-        if action == "email"
-        else bulk_changes.preview(caller().account, changed, action)
-    )
+    return selection_page(action, selected_ids())
+
+
+def selection_page(action: str, ids: Sequence[AccountKey] | None) -> Response:
+    changed = ids or ()
+    selection = service(BulkAdministration).preview(caller().account, changed, action)
     return render_page(
         "admin/selected_accounts.html",
         at=AT,
@@ -111,12 +104,11 @@ def _page(action: str) -> Response:
     )
 
 
-def _selected_ids() -> Sequence[AccountKey] | None:
+def selected_ids() -> Sequence[AccountKey] | None:
     """Return the ids of the selected accounts, or of all that match the filters of the list; None
     if there are more than a change can include."""
     if request.method == "GET" and "all" in request.args:
-        query: AccountQuery.Input = load_body(AccountQuery, account_query(filter_values(FILTERS)))
-        found = service(AccountSearch).page({**query, "limit": MAX_ACCOUNTS})
+        found = service(AccountSearch).page({**list_query(), "limit": MAX_ACCOUNTS})
         # Without a total, the page does not have all accounts.
         is_complete = found.total is not None and found.total <= MAX_ACCOUNTS
         return [_id(str(row["id"])) for row in found.rows] if is_complete else None
@@ -130,13 +122,18 @@ def _selected_ids() -> Sequence[AccountKey] | None:
     return ids if len(ids) <= MAX_ACCOUNTS else None
 
 
+def list_query() -> AccountQuery.Input:
+    query: AccountQuery.Input = load_body(AccountQuery, account_query(filter_values(FILTERS)))
+    return query
+
+
 def _id(text: str) -> AccountKey:
     found: AccountKey = current_frontdesk.tables.account_ids.from_path(text)
     return found
 
 
 def _chosen_ids() -> Sequence[AccountKey]:
-    ids = _selected_ids()
+    ids = selected_ids()
     if not ids:
         raise Invalid.about("account", _("Select 1 to {n} accounts.", n=MAX_ACCOUNTS))
     return ids

@@ -12,7 +12,7 @@ function update(form) {
   page.indeterminate = count > 0 && count < boxes.length;
   form.querySelector("output").textContent = all ? form.dataset.selection : String(count);
   // More accounts than a change can include.
-  for (const button of form.querySelectorAll(".actions button")) button.disabled = all && "limited" in form.dataset;
+  for (const button of form.querySelectorAll(".actions button:not([data-unlimited])")) button.disabled = all && "limited" in form.dataset;
 }
 
 document.addEventListener("change", ({ target }) => {
