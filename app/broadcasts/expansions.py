@@ -78,14 +78,18 @@ class Expansions:
         )
         if execute_bulk(self.session, unfinished).rowcount:
             return True
-        now = self.counter.clock.now()
+        now, stored = self.counter.clock.now(), select(Notification.receivers)
+        stored = stored.where(Notification.id == notification_id)
         mark = {"notification_id": notification_id, "state": SKIPPED, "due_at": now}
         mark |= {"audience": {}, "channels": [], "created_at": now}
+        mark |= {"stored": stored.scalar_subquery()}
         return is_sending and insert_new(self.session, Expansion, **mark) is not None
 
-    def is_stopped(self, notification_id: int) -> bool:
-        mark = (Expansion.notification_id == notification_id, Expansion.state == SKIPPED)
-        return self.session.scalar(select(Expansion.id).where(*mark)) is not None
+    def find(self, notification_id: int) -> Row[str, int] | None:
+        """Return the state and the number of stored inbox rows, unless all rows are stored."""
+        columns = select(Expansion.state, Expansion.stored)
+        found = columns.where(Expansion.notification_id == notification_id)
+        return self.session.execute(found).one_or_none()
 
     def runner(self) -> JobRunner:
         return JobRunner(

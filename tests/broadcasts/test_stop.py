@@ -226,6 +226,27 @@ def test_expansion_ends_with_the_stop(
     assert stored(app, Expansion) == 0
 
 
+def test_broadcast_to_inboxes_is_stopped_until_all_have_it(
+    app: Flask,
+    admin: Api,
+    people: list[Person],
+    engine: ManualEngine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(expansions, "RANGE_SIZE", 2)
+    sent = admin.post(f"{PATH}/", 201, json=body(channels=["inapp"])).json
+    path, requested = f"{PATH}/{sent['id']}", iter([False, False, True])
+    with app.app_context():
+        service(Worker).work(EXPAND_BROADCASTS, stopping=lambda: next(requested))
+    assert admin.post(f"{path}/stop", 200).json["deliveries"] == {}
+    engine.deliver()
+    assert (stored(app, InboxItem), entries(app)) == (4, 1)
+    path = f"{PATH}/{admin.post(f'{PATH}/', 201, json=body(channels=['inapp'])).json['id']}"
+    engine.deliver()
+    admin.post(f"{path}/stop", 200)
+    assert (stored(app, InboxItem), entries(app)) == (4 + ALL, 1)
+
+
 def test_no_row_is_stored_after_the_stop_of_a_running_expansion(
     app: Flask, admin: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

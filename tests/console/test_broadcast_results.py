@@ -17,6 +17,7 @@ from app.broadcasts import outcomes
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk, service
 from app.delivery.outbox.models import Delivery
+from app.notifications.service import Notifications
 from app.testing.clock import SteppingClock
 from app.testing.people import Person
 
@@ -254,8 +255,43 @@ def test_sender_stops_a_broadcast(
     assert "Stopped: 6 of 14 were sent" in text
     assert "8 skipped (sending stopped, no phone number)" in text
     assert "Stop sending this broadcast?" not in stopped
+    assert "recipients have the message" not in stopped
     assert 'id="stop" hx-swap-oob="true" hidden' in admin.get(f"{path}/progress")
     assert "queued" not in text
+
+
+def test_sender_stops_a_broadcast_to_inboxes(
+    app: Flask,
+    admin: PageReader,
+    boss: Person,
+    people: list[Person],
+    engine: ManualEngine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(app.extensions["frontdesk"].get(Notifications), "inline_receivers", 4)
+    data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp"]}
+    paths = []
+    for _ in range(2):
+        sent = boss.api().post("/admin/notifications", 201, json={"data": data}).json
+        paths.append(f"/admin/broadcasts/{sent['id']}")
+    path, other = paths
+    page = admin.get(path)
+    assert "0 of 14 recipients have the message in their inbox." in page
+    assert "No further account gets the message." in page
+    assert 'hx-trigger="every 3s"' in page
+    assert "sent-already" not in page + admin.get(f"{path}/progress")
+    admin.ask("POST", f"{path}/stop", 303)
+    engine.deliver()
+    stopped = admin.get(path)
+    assert "Stopped: 0 of 14 recipients have the message in their inbox." in stopped
+    assert "0 of 0" in stopped
+    assert 'id="stop" hx-swap-oob="true" hidden' in admin.get(f"{path}/progress")
+    complete = admin.get(other)
+    assert "0 of 14" in complete
+    assert "recipients have the message" not in complete
+    for page in (stopped, complete):
+        assert "Stop sending this broadcast?" not in page
+        assert "every 3s" not in page
 
 
 def test_file_has_a_row_for_each_recipient_and_channel(

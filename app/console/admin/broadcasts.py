@@ -18,7 +18,8 @@ from ...core.web.fields import StrictInteger, Text
 from ...core.web.paging import Slice, slice_of
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
-from ...delivery.outbox.models import FAILED, REASON_LENGTH
+from ...delivery.outbox.models import FAILED, REASON_LENGTH, SKIPPED
+from ...notifications.models import EXPANDING
 from ..api_calls import ApiCall, console_form
 from ..csv_files import csv_lines, download, release_connection
 from ..links import redirect_to
@@ -151,6 +152,8 @@ def _delivery_context(item: SentItem, query: ProgressQuery.Input) -> JsonObject:
         failed = sent.deliveries(None, item["id"], state=FAILED, limit=FAILED_PER_PAGE, **position)
     skipped = [name for name, counts in deliveries.items() if counts["skipped"]]
     retries = outcomes.retries(item) if _count(item, "pending") else {}
+    expansion = sent.expansions.find(item["id"])
+    state = expansion.state if expansion else ""
     return {
         "item": item,
         "is_own": item["sender_id"] == caller().account.id,
@@ -160,8 +163,10 @@ def _delivery_context(item: SentItem, query: ProgressQuery.Input) -> JsonObject:
         "position": position,
         "retries": retries,
         "paces": _paces(item, retries),
-        "is_pending": _count(item, "pending") > 0,
-        "is_stopped": bool(skipped) and sent.expansions.is_stopped(item["id"]),
+        "is_pending": _count(item, "pending") > 0 or state == EXPANDING,
+        "is_stopped": state == SKIPPED,
+        # Fewer than the recipients while a worker stores the rows, and after a stop.
+        "inboxes": expansion.stored if expansion else item["receivers"],
         "skip_reasons": sent.skip_reasons(item["id"], skipped),
     }
 
