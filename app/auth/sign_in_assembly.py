@@ -259,7 +259,6 @@ def _tokens(context: Context, keys: SigningKeys | None) -> Tokens:
         auth.AUDIENCE,
         auth.ISSUER,
         _protected_claims(auth),
-        keys,
     )
 
 

@@ -97,11 +97,9 @@ def _undo(context: Context) -> InboxUndo:
 
 def _notifications(context: Context) -> Notifications:
     return Notifications(
-        context.session,
+        context.basics,
         context.get(Accounts),
         context.get(Outbox),
-        context.hooks,
-        context.clock,
         context.settings.of(NotificationsSettings).INLINE_RECEIVERS,
         context.get(NotificationKinds),
         context.get(NotificationKeys),

@@ -17,13 +17,12 @@ from sqlalchemy import func, select
 
 from ..accounts.service import Accounts
 from ..core.actions import Target
-from ..core.clock import Clock
 from ..core.coded_messages import CodedMessage
-from ..core.context import find_context, report_action
+from ..core.context import BasicService, find_context, report_action
 from ..core.db.account_ids import IntegerIds
-from ..core.db.transaction import AnySession, after_commit, extended_timeout, transaction
+from ..core.db.transaction import after_commit, extended_timeout, transaction
 from ..core.errors import Invalid, SetupError
-from ..core.hooks import Hooks, check_known
+from ..core.hooks import check_known
 from ..core.types import AccountKey, JsonObject, Values
 from ..core.web.request_data import schema_instance
 from ..delivery.message import NewMessage, Subject
@@ -135,12 +134,9 @@ class SendResult(NamedTuple):
 
 
 @dataclass(eq=False)
-class Notifications:
-    session: AnySession
+class Notifications(BasicService):
     accounts: Accounts
     outbox: Outbox
-    hooks: Hooks
-    clock: Clock
     # With more receivers, a worker stores their rows, and not the request.
     inline_receivers: int
     kinds: NotificationKinds

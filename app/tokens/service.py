@@ -30,7 +30,7 @@ from .errors import PersonalTokenNotFound, WorkspaceTokenNotFound
 from .format import PERSONAL, WORKSPACE
 from .models import PersonalToken, WorkspaceToken
 from .schemas import PersonalTokenCreate, WorkspaceTokenCreate
-from .stored import ShownToken, StoredTokens, is_valid
+from .stored import ShownToken, StoredTokens, TokenKind, is_valid
 
 REMINDER = timedelta(days=7)
 
@@ -48,12 +48,14 @@ class PersonalTokens(StoredTokens):
 
     mails: TokenMails
 
-    model = PersonalToken
-    prefix = PERSONAL
-    owner = "account_id"
-    created = actions.PERSONAL_TOKEN_CREATED
-    ended = actions.PERSONAL_TOKEN_ENDED
-    missing = PersonalTokenNotFound
+    kind = TokenKind(
+        PersonalToken,
+        PERSONAL,
+        "account_id",
+        actions.PERSONAL_TOKEN_CREATED,
+        actions.PERSONAL_TOKEN_ENDED,
+        PersonalTokenNotFound,
+    )
 
     def create(self, caller: Caller, given: PersonalTokenCreate.Input) -> ShownToken:
         """Create a token of the caller's account, and email its owner.
@@ -149,12 +151,14 @@ class WorkspaceTokens(StoredTokens):
 
     members: Members
 
-    model = WorkspaceToken
-    prefix = WORKSPACE
-    owner = "workspace_id"
-    created = actions.WORKSPACE_TOKEN_CREATED
-    ended = actions.WORKSPACE_TOKEN_ENDED
-    missing = WorkspaceTokenNotFound
+    kind = TokenKind(
+        WorkspaceToken,
+        WORKSPACE,
+        "workspace_id",
+        actions.WORKSPACE_TOKEN_CREATED,
+        actions.WORKSPACE_TOKEN_ENDED,
+        WorkspaceTokenNotFound,
+    )
 
     def create(
         self, caller: Caller, actor: Member, given: WorkspaceTokenCreate.Input

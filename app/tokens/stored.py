@@ -55,6 +55,18 @@ class ShownToken(NamedTuple):
     token: str | None = None
 
 
+class TokenKind(NamedTuple):
+    """What differs between personal tokens and workspace tokens."""
+
+    model: TokenModel
+    prefix: str
+    # The name of the column with the owner's id.
+    owner: str
+    created: Action
+    ended: Action
+    missing: type[NotFound]
+
+
 @dataclass(eq=False)
 class StoredTokens:
     """The tokens of one kind, each of an owner: an account, or a workspace."""
@@ -65,13 +77,11 @@ class StoredTokens:
     # The descriptions of all scopes by name.
     scopes: Mapping[str, str]
 
-    model: ClassVar[TokenModel]
-    prefix: ClassVar[str]
-    # The name of the column with the owner's id.
-    owner: ClassVar[str]
-    created: ClassVar[Action]
-    ended: ClassVar[Action]
-    missing: ClassVar[type[NotFound]]
+    kind: ClassVar[TokenKind]
+
+    @property
+    def model(self) -> TokenModel:
+        return self.kind.model
 
     def list(self, owner_id: AccountKey) -> Sequence[ShownToken]:
         """Return the valid tokens of an owner, the newest first."""
@@ -93,9 +103,9 @@ class StoredTokens:
         names = list(dict.fromkeys(given["scopes"]))
         if not self.scopes.keys() >= {*names}:
             raise Invalid.about("scopes", NOT_A_SCOPE)
-        if has_rows(self.session, self.model, MAX_TOKENS, *self.valid_of(columns[self.owner])):
+        if has_rows(self.session, self.model, MAX_TOKENS, *self.valid_of(columns[self.kind.owner])):
             raise TooManyTokens
-        text, now = new_token(self.prefix), self.clock.now()
+        text, now = new_token(self.kind.prefix), self.clock.now()
         token = self.model(
             name=given["name"],
             prefix=text[:SHOWN_LENGTH],
@@ -109,7 +119,7 @@ class StoredTokens:
         self.session.flush()
         report_action(
             self.session,
-            self.created,
+            self.kind.created,
             account_id=columns.get("account_id"),
             workspace_id=columns["workspace_id"],
             target=target(self.model, token.id),
@@ -126,9 +136,9 @@ class StoredTokens:
         is_this = (self.model.id == token_id, *self.valid_of(owner_id))
         row = self.session.execute(self._shown(*is_this)).one_or_none()
         if row is None or not self.end_where(*is_this):
-            raise self.missing
+            raise self.kind.missing
         ended = target(self.model, token_id)
-        report_action(self.session, self.ended, target=ended, name=row.name, **about)
+        report_action(self.session, self.kind.ended, target=ended, name=row.name, **about)
         return _read(row)
 
     def end_where(self, *which: ColumnElement[bool]) -> int:
@@ -136,7 +146,7 @@ class StoredTokens:
         return execute_bulk(self.session, ending).rowcount
 
     def valid_of(self, owner_id: AccountKey) -> tuple[ColumnElement[bool], ...]:
-        is_own = getattr(self.model, self.owner) == owner_id
+        is_own = getattr(self.model, self.kind.owner) == owner_id
         return is_own, *is_valid(self.model, self.clock.now())
 
     def _shown(self, *which: ColumnElement[bool]) -> Select[Any]:

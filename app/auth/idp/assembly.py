@@ -101,9 +101,6 @@ def _idp_sign_in(context: Context) -> IdpSignIn:
     keeps = context.settings.of(AuthSettings).stores_sessions
     return IdpSignIn(
         context.basics,
-        context.get(Providers),
-        context.get(Accounts),
-        context.get(Identities),
         context.get(SignInPolicy),
         context.get(AccountLinking),
         context.get(SignUpPolicy),

@@ -51,7 +51,7 @@ from .schemas import (
     load_auth_data,
     provider_callback_read,
 )
-from .service import Callback, IdpSignIn
+from .service import Browser, Callback, IdpSignIn
 from .session_cookie import ProviderStart
 
 # The longest form of a provider's return.
@@ -144,14 +144,13 @@ def provider_callback(provider: str, json: ProviderCallback.Input) -> JsonObject
     account. It signs no user in: the response is the linked identity, as that of
     `POST /account/identities/confirm`.
     """
-    callback, pending = Callback(**json), _pending()
-    if not pending.is_link(callback.state):
+    callback, browser = Callback(**json), _browser(provider)
+    if not browser.pending.is_link(callback.state):
         return _finish(provider, callback)
     if (owner := find_caller()) is None:
         raise UnknownSignIn
     check_active()
-    return_uri = _return_uri(provider)
-    identity = service(IdpSignIn).finish_link(owner, provider, callback, return_uri, pending)
+    identity = service(IdpSignIn).finish_link(owner, provider, callback, browser)
     return AnswerWith(IdentityRead().dump(identity), ready=True)
 
 
@@ -205,27 +204,21 @@ def _begin(provider: str, query: IdpLogin.Input) -> Response:
 
 def provider_url(provider: str, redirect_uri: str, purpose: str = SIGN_IN) -> str:
     """Begin at the provider in this browser, and return the provider's page."""
-    return_uri, pending = _return_uri(provider), _pending()
-    return service(IdpSignIn).begin(provider, redirect_uri, return_uri, pending, purpose)
+    return service(IdpSignIn).begin(provider, redirect_uri, _browser(provider), purpose)
 
 
 def _finish(provider: str, callback: Callback) -> JsonObject:
-    outcome = service(IdpSignIn).finish(
-        provider, callback, _return_uri(provider), _pending(), sign_in_options()
-    )
-    return response_payload(outcome)
+    browser, options = _browser(provider), sign_in_options()
+    return response_payload(service(IdpSignIn).finish(provider, callback, browser, options))
 
 
-def _return_uri(provider: str) -> str:
-    """Return the URL of `provider_return`, for the provider."""
+def _browser(provider: str) -> Browser:
     # A page of the console, which has another blueprint, may have called the view.
     views = current_app.view_functions.items()
     name = provider_return.__name__
     endpoint = next(
         found for found, view in views if isinstance(view, LazyView) and view.__name__ == name
     )
-    return f"{own_origin(request)}{url_for(endpoint, provider=provider)}"
-
-
-def _pending() -> PendingSignIns:
-    return PendingSignIns(session, current_frontdesk.keystore, current_frontdesk.clock)
+    return_uri = f"{own_origin(request)}{url_for(endpoint, provider=provider)}"
+    keystore, clock = current_frontdesk.keystore, current_frontdesk.clock
+    return Browser(PendingSignIns(session, keystore, clock), return_uri)

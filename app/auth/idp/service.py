@@ -15,7 +15,6 @@ from sqlalchemy.exc import IntegrityError
 
 from ...accounts.errors import MissingValue
 from ...accounts.models import AccountLike
-from ...accounts.service import Accounts
 from ...core.context import BasicService, report_action
 from ...core.db.transaction import transaction
 from ...core.errors import Conflict
@@ -29,19 +28,26 @@ from ..sign_in.policy import Challenge, SignInPolicy, SignInResult, stale_proof_
 from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .email_codes import EmailCodes
 from .grants import ProviderGrants
-from .identities import Identities
 from .linking import AccountLinking, ProviderUser
 from .models import Identity
 from .pending import SIGN_IN, PendingSignIn, PendingSignIns, link_purpose
 from .provider import Provider
 from .provider_sessions import ProviderSessions, reference_of
-from .providers import Providers
 from .users import IdpUserInfo, readable_email, usable_email
 
 log = logging.getLogger(__name__)
 
 # Loads `auth_data` of the callback with the application's schema.
 AuthDataLoader = Callable[[JsonObject | None], object]
+
+
+class Browser(NamedTuple):
+    """The browser of a sign-in."""
+
+    # The sign-ins that it has begun.
+    pending: PendingSignIns
+    # Where a provider sends its form, which redirects to the client.
+    return_uri: str
 
 
 class Callback(NamedTuple):
@@ -59,10 +65,8 @@ class Callback(NamedTuple):
 
 @dataclass(eq=False)
 class IdpSignIn(BasicService):
-    providers: Providers
-    accounts: Accounts
-    identities: Identities
     policy: SignInPolicy
+    # With the providers, the identities and the accounts.
     linking: AccountLinking
     sign_up_policy: SignUpPolicy
     email_codes: EmailCodes
@@ -70,38 +74,23 @@ class IdpSignIn(BasicService):
     sessions: ProviderSessions | None
     grants: ProviderGrants
 
-    def begin(
-        self,
-        name: str,
-        redirect_uri: str,
-        return_uri: str,
-        pending_sign_ins: PendingSignIns,
-        purpose: str = SIGN_IN,
-    ) -> str:
-        """Return the provider's page for the browser.
-
-        A provider that returns by a form sends it to `return_uri`, which redirects to the client.
-        """
-        provider = self.providers.find(name)
-        sent_uri = return_uri if provider.posts_form else redirect_uri
-        url, pending = self.providers.client(name).begin(sent_uri)
-        pending_sign_ins.add(
+    def begin(self, name: str, redirect_uri: str, browser: Browser, purpose: str) -> str:
+        """Return the provider's page for the browser."""
+        providers = self.linking.providers
+        sent_uri = _sent_uri(providers.find(name), redirect_uri, browser)
+        url, pending = providers.client(name).begin(sent_uri)
+        browser.pending.add(
             pending._replace(redirect_uri=redirect_uri, provider=name, purpose=purpose)
         )
         return url
 
     @sign_in_by(PROVIDER)
     def finish(
-        self,
-        name: str,
-        callback: Callback,
-        return_uri: str,
-        pending_sign_ins: PendingSignIns,
-        options: SignInOptions,
+        self, name: str, callback: Callback, browser: Browser, options: SignInOptions
     ) -> SignInResult | Challenge:
         """Sign in the user for whom the provider issued the callback's code."""
-        provider = self.providers.find(name)
-        claims = self._claims(provider, callback, return_uri, pending_sign_ins)
+        provider = self.linking.providers.find(name)
+        claims = self._claims(provider, callback, browser, SIGN_IN)
         outcome = self._admit(provider, claims, options)
         if outcome is None:
             email = usable_email(provider, claims)
@@ -117,7 +106,7 @@ class IdpSignIn(BasicService):
         self, name: str, login_id: str, code: str, load: AuthDataLoader, options: SignInOptions
     ) -> SignInResult | Challenge:
         """Continue the sign-in of a new user who has the code from the email."""
-        provider = self.providers.find(name)
+        provider = self.linking.providers.find(name)
         user = IdpUserInfo(*self.email_codes.use(name, login_id, code))
         outcome = self._admit(provider, user.claims, options)
         if outcome is None:
@@ -135,33 +124,23 @@ class IdpSignIn(BasicService):
         return outcome
 
     def finish_link(
-        self,
-        caller: Caller,
-        name: str,
-        callback: Callback,
-        return_uri: str,
-        pending_sign_ins: PendingSignIns,
+        self, caller: Caller, name: str, callback: Callback, browser: Browser
     ) -> Identity:
         """Link the caller's account to the user for whom the provider issued the callback's code.
 
         The provider need not have verified the user's email address: the owner is signed in.
         """
-        provider, purpose = self.providers.find(name), link_purpose(caller.account.id)
-        claims = self._claims(provider, callback, return_uri, pending_sign_ins, purpose)
+        provider, purpose = self.linking.providers.find(name), link_purpose(caller.account.id)
+        claims = self._claims(provider, callback, browser, purpose)
         user = ProviderUser(name, claims["iss"], claims["sub"], readable_email(claims))
         return self.linking.link_caller(caller, user)
 
     def _claims(
-        self,
-        provider: Provider,
-        callback: Callback,
-        return_uri: str,
-        pending_sign_ins: PendingSignIns,
-        purpose: str = SIGN_IN,
+        self, provider: Provider, callback: Callback, browser: Browser, purpose: str
     ) -> Values:
-        pending = _take(provider, callback, pending_sign_ins, purpose)
-        sent_uri = return_uri if provider.posts_form else callback.redirect_uri
-        client = self.providers.client(provider.name)
+        pending = _take(provider, callback, browser.pending, purpose)
+        sent_uri = _sent_uri(provider, callback.redirect_uri, browser)
+        client = self.linking.providers.client(provider.name)
         claims, id_token = client.claims(callback.code, sent_uri, pending)
         if self.sessions is not None and id_token:
             self.sessions.remember(claims, id_token)
@@ -174,12 +153,12 @@ class IdpSignIn(BasicService):
         # Before a hook of the application gets the claims.
         reference = reference_of(claims) if self.sessions is not None else ""
         with transaction(self.session):
-            account = self.identities.owner(issuer, subject)
+            account = self.linking.identities.owner(issuer, subject)
             if account is None:
                 return None
             self._apply_claims(provider, account, claims)
             outcome = self.policy.admit(account, (PROVIDER,), options, reference=reference)
-            self.identities.record_use(issuer, subject)
+            self.linking.identities.record_use(issuer, subject)
             return outcome
 
     def _apply_claims(self, provider: Provider, account: AccountLike, claims: Values) -> None:
@@ -188,7 +167,7 @@ class IdpSignIn(BasicService):
             return
         self.policy.lock(account, (PROVIDER,))
         # A concurrent request may have unlinked the identity.
-        identity = self.identities.find(claims["iss"], claims["sub"])
+        identity = self.linking.identities.find(claims["iss"], claims["sub"])
         if identity is None or identity.account_id != account.id:
             raise stale_proof_error((PROVIDER,), account.id)
         if provider.groups_claim:
@@ -215,8 +194,8 @@ class IdpSignIn(BasicService):
         """Create an account in a separate transaction: it must stay if it awaits approval."""
         with transaction(self.session) as session:
             listeners = report_action(session, IDENTITY_REQUESTED, user)
-            self.accounts.flush()
-            account = self.accounts.find(user.email)
+            self.linking.accounts.flush()
+            account = self.linking.accounts.find(user.email)
             if account is None:
                 log.error(
                     "A sign-up through the identity provider failed: %s. Register one with"
@@ -225,7 +204,11 @@ class IdpSignIn(BasicService):
                     ACCOUNT_CREATE.name,
                 )
                 raise NoAccountCreated
-            self.identities.link(account, provider, user.issuer, user.subject, user.email)
+            self.linking.identities.link(account, provider, user.issuer, user.subject, user.email)
+
+
+def _sent_uri(provider: Provider, redirect_uri: str, browser: Browser) -> str:
+    return browser.return_uri if provider.posts_form else redirect_uri
 
 
 def _take(

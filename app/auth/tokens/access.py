@@ -90,7 +90,6 @@ class Tokens:
         audience: str | None = None,
         issuer: str | None = None,
         protected: frozenset[str] = frozenset(),
-        keys: SigningKeys | None = None,
     ) -> None:
         """With an audience or an issuer, a token must name it. `protected` are the claims about a
         sign-in that a claims hook cannot set. `secrets` verify tokens without a `kid`."""
@@ -100,7 +99,7 @@ class Tokens:
         self.audience = audience
         self.issuer = issuer
         self._secrets = secrets
-        self._keys = keys
+        self._keys = signer.keys
         self._clock = clock
         self._verified: dict[str, TokenClaims] = {}
 
@@ -250,14 +249,14 @@ class Signer:
         instead of the secret."""
         self._secret = secret
         self._json_provider_class = host.json_provider_class
-        self._keys = keys
+        self.keys = keys
         # By the name of the key, which can change while threads sign.
         self._applications: dict[str, Flask] = {}
 
     def sign(self, email: str, claims: Values) -> str:
         from flask_jwt_extended import create_access_token
 
-        key = self._keys.first() if self._keys is not None else None
+        key = self.keys.first() if self.keys is not None else None
         own = self._applications.get(key.kid if key is not None else "")
         with (own or self._make_application(key)).app_context():
             signed = create_access_token(

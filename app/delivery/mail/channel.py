@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from jinja2 import Template
 from markupsafe import escape
@@ -13,7 +13,7 @@ from markupsafe import escape
 from ...core.clock import Clock
 from ...core.translations import ENGLISH, mark
 from ..channel import AddressBook, RecipientChoices, Send
-from ..message import Email, Receiver, StoredMessage
+from ..message import EMAIL, Email, Receiver, StoredMessage
 from ..personal import FieldValues, MarkedMessage
 from .base import Mailer
 from .markup import linked
@@ -37,7 +37,8 @@ class EmailChannel:
     address_book: AddressBook[Receiver]
     message_ids: MessageIds
     choices: RecipientChoices
-    name: str = field(default="email", init=False)
+
+    name = EMAIL
 
     def disabled_reason(self) -> str | None:
         return self.mailer.disabled_reason
