@@ -188,6 +188,8 @@ ROUTES: tuple[Route, ...] = (
     (FORM, "/dashboard/<row_id:notification_id>/mark", "owner.inbox.mark_item"),
     (FORM, "/dashboard/<row_id:notification_id>/delete", "owner.inbox.delete_item"),
     (FORM, "/dashboard/mark-all", "owner.inbox.mark_all_items"),
+    (FORM, "/dashboard/selected/mark", "owner.inbox.mark_selected_items"),
+    (FORM, "/dashboard/selected/delete", "owner.inbox.delete_selected_items"),
     (FORM, "/dashboard/restore", "owner.inbox.restore_item"),
     (PAGE, "/account", "owner.account.account_page"),
     (FORM, "/account", "owner.account.change_details"),

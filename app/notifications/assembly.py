@@ -92,7 +92,7 @@ def _choices(context: Context) -> RecipientChoices:
 
 
 def _undo(context: Context) -> InboxUndo:
-    return InboxUndo(context.session, context.get(Inbox), context.get(Proofs))
+    return InboxUndo(context.session, context.get(Proofs))
 
 
 def _notifications(context: Context) -> Notifications:

@@ -1,6 +1,6 @@
 """The inbox of an account. Every statement has its receiver as a condition."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import compress
 from typing import Any
@@ -64,6 +64,7 @@ _OWN_WORKSPACE = (
 )
 _ABOUT_WORKSPACE = Notification.workspace_id == _OWN_WORKSPACE
 _OF_KIND = Notification.kind == bindparam("kind")
+_OF_SENDER = Notification.notification_type == bindparam("sender")
 
 
 class JsonText(TypeDecorator[Any]):
@@ -141,15 +142,17 @@ class Inbox:
         is_read: bool | None = None,
         workspace: str | None = None,
         kind: str | None = None,
+        sender: str | None = None,
     ) -> list[Item]:
         """Return the newest items, or the newest `before` or `after` an item, which may be deleted.
 
         `workspace`: the slug of a workspace of the receiver; an unknown one has no items.
+        `sender`: `admin` or `system`.
 
         A page `before` an item far down costs the same as the first; one with an offset does not.
         """
         bound = "before" if before is not None else "after" if after is not None else ""
-        filters = (is_read, bound, workspace is not None, kind is not None)
+        filters = (is_read, bound, workspace is not None, kind is not None, sender is not None)
         query = self._pages.get(filters) or self._build(*filters)
         rows = query.read(
             self.session,
@@ -160,11 +163,12 @@ class Inbox:
             after=after,
             workspace=workspace,
             kind=kind,
+            sender=sender,
         )
         return self._items(receiver_id, rows)
 
     def _build(self, is_read: bool | None, bound: str, *is_about: bool) -> Rows:
-        subjects = compress((_ABOUT_WORKSPACE, _OF_KIND), is_about)
+        subjects = compress((_ABOUT_WORKSPACE, _OF_KIND, _OF_SENDER), is_about)
         query = Rows(_select_page(*_FILTERS[is_read], *_BOUNDS[bound], *subjects))
         self._pages[is_read, bound, *is_about] = query
         return query
@@ -215,9 +219,13 @@ class Inbox:
                 raise NotificationNotFound
             return self.get(receiver_id, item_id)
 
-    def mark_all(self, receiver_id: AccountKey, is_read: bool | None) -> int:
-        """Mark the whole inbox with one statement and return the number of changed items."""
+    def mark_all(
+        self, receiver_id: AccountKey, is_read: bool | None, item_ids: Sequence[int] | None = None
+    ) -> int:
+        """Mark items, or the whole inbox, with one statement; return the number of changes."""
         statement = update(InboxItem).where(InboxItem.receiver_id == receiver_id)
+        if item_ids is not None:
+            statement = statement.where(InboxItem.id.in_(item_ids))
         if is_read is None:
             statement = statement.values(is_read=_UNREAD)
         else:
@@ -235,3 +243,9 @@ class Inbox:
             if not execute_bulk(session, statement).rowcount:
                 raise NotificationNotFound  # another request has deleted it
             return item
+
+    def delete_all(self, receiver_id: AccountKey, item_ids: Sequence[int]) -> int:
+        """Delete items with one statement and return the number of deleted items."""
+        own = (InboxItem.receiver_id == receiver_id, InboxItem.id.in_(item_ids))
+        with transaction(self.session) as session:
+            return int(execute_bulk(session, delete(InboxItem).where(*own)).rowcount)

@@ -53,6 +53,23 @@ def test_user_reads_marks_deletes_and_restores_messages(site: Site, visitors: Vi
     page.get_by_role("button", name="Mark all as read").click()
     expect(page.get_by_text("2 messages marked as read.")).to_be_visible()
     expect(page).to_have_title(re.compile(r"^Inbox"))
+    # The bar of the selected messages.
+    expect(page.get_by_role("button", name="Clear")).to_be_hidden()
+    for title in ("Apple", "Plum"):
+        page.get_by_role("checkbox", name=f"Select {title}").press("Space")
+    if her.cell.script:
+        expect(page.get_by_text("2 selected")).to_be_visible()
+        rows.filter(has_text="Plum").get_by_role("button", name="Delete").click()
+        expect(page.get_by_text("1 selected")).to_be_visible()
+    page.locator("#selection").get_by_role("button", name="Delete").click()
+    expect(rows).to_have_text([re.compile("Pear")])
+    page.get_by_role("button", name="Undo").click()
+    expect(rows).to_have_count(2 if her.cell.script else 3)
+    page.get_by_label("Sender").select_option(label="Sent by an admin")
+    if not her.cell.script:
+        page.get_by_role("button", name="Filter").click()
+    expect(page.get_by_text("No messages match this filter.")).to_be_visible()
+    assert page.url.endswith("?sender=admin") or not her.cell.script
 
 
 def test_user_reads_one_message_after_another(site: Site, visitors: Visitors) -> None:

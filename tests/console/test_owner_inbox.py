@@ -165,6 +165,76 @@ def test_deletion_can_be_undone(reader: PageReader, notify: Notify, ada: Person)
     assert items_of(ada) == before
 
 
+def test_selected_messages_are_marked_and_deleted_together(
+    app: Flask, reader: PageReader, notify: Notify, ada: Person, person: MakePerson
+) -> None:
+    bob = person("bob")
+    for number in range(30):
+        notify(f"Title {number}", receivers=[ada.id, bob.id])
+    before = items_of(ada)
+    (other, *_) = bob.api().get("/notifications").json
+    # Another account's message is among the ids, a message that does not exist, and one twice.
+    ids = [*(item["id"] for item in before[3:]), before[3]["id"], other["id"], 10**15]
+    text = reader.get("/dashboard?kind=&sender=system")
+    assert text.count('<input type="checkbox" form="selection" name="item"') == 25
+    counted = []
+    for some in (ids[:1], ids):
+        with noted_queries(app) as noted:
+            reader.post("/dashboard/selected/mark", data={"item": some})
+        counted.append(len(noted))
+    assert counted[0] == counted[1]
+    assert [item["is_read"] for item in items_of(ada)] == [False] * 3 + [True] * 27
+    back = {"next": "/dashboard?sender=system"}
+    text = reader.send("/dashboard/selected/delete", item=ids, **back)
+    assert reader.here == "/dashboard?sender=system"
+    assert notice_of(text) == "27 messages deleted."
+    assert titles(text) == ["Title 29", "Title 28", "Title 27"]
+    undo = hidden_fields(text, "/dashboard/restore")
+    text = reader.send("/dashboard/selected/delete", item=ids)
+    assert notice_of(text) == "0 messages deleted."
+    assert 'action="/dashboard/restore"' not in text
+    assert notice_of(reader.send("/dashboard/restore", **undo)) == "27 messages restored."
+    assert [item["id"] for item in items_of(ada)] == [item["id"] for item in before]
+    assert len(bob.api().get("/notifications").json) == 30
+
+
+@pytest.mark.parametrize("action", ["mark", "delete"])
+def test_invalid_selection_changes_nothing(
+    reader: PageReader, notify: Notify, ada: Person, action: str
+) -> None:
+    notify()
+    before = items_of(ada)
+    path = f"/dashboard/selected/{action}"
+    for wrong in ("x", "1.5", "-1", str(2**63), "\x00", "1_0"):
+        reader.send_rejected(path, 422, item=[before[0]["id"], wrong])
+    reader.send_rejected(path, 422, item=range(1, 1_002))
+    assert reader.send(path).count("Hello")
+    assert items_of(ada) == before
+
+
+def test_messages_are_filtered_by_kind_and_sender(
+    reader: PageReader, notify: Notify, person: MakePerson
+) -> None:
+    root = person("root", role="root")
+    notify("Closed", sender=root.id, notification_type="admin", kind="announcements")
+    notify("Moved", sender=root.id, notification_type="admin")
+    notify("Shipped")
+    for query, found, chosen in (
+        ("", ["Shipped", "Moved", "Closed"], []),
+        ("sender=admin", ["Moved", "Closed"], ["admin"]),
+        ("sender=system&kind=", ["Shipped"], ["system"]),
+        ("sender=admin&kind=announcements", ["Closed"], ["announcements", "admin"]),
+        ("sender=unknown", [], []),
+        ("kind=no-longer-declared", [], ["no-longer-declared"]),
+    ):
+        text = reader.get(f"/dashboard?show=unread&{query}")
+        assert titles(text) == found
+        assert re.findall(r'<option value="([^"]+)" selected', text) == chosen
+        assert ("No messages match this filter" in text) is (not found)
+    # Emails about the account are in no inbox.
+    assert 'value="account"' not in text
+
+
 def test_undo_is_limited_to_the_owner_and_to_some_minutes(
     app: Flask,
     reader: PageReader,
@@ -289,7 +359,7 @@ def test_anonymous_visitor_is_redirected_to_sign_in(app: Flask, path: str) -> No
     assert answer.headers["Location"].startswith("/sign-in?next=/dashboard")
 
 
-@pytest.mark.parametrize("action", ["1/open", "1/mark", "1/delete", "mark-all", "restore"])
+@pytest.mark.parametrize("action", ["1/open", "1/mark", "selected/delete", "mark-all", "restore"])
 def test_forms_redirect_anonymous_visitors_to_sign_in(app: Flask, action: str) -> None:
     answer = PageReader(app).post(f"/dashboard/{action}")
     assert answer.headers["Location"].startswith("/sign-in")

@@ -20,15 +20,16 @@ from ..rigs.cases import for_each
 from .conftest import Notify
 
 
-def delete(app: Flask, person: Person, item: dict[str, Any]) -> str:
+def delete(app: Flask, person: Person, *items: dict[str, Any]) -> str:
+    ids = [item["id"] for item in items]
     with app.app_context():
-        token = service(InboxUndo).create_token(person.id, item["id"])
+        token = service(InboxUndo).create_token(person.id, ids)
         assert token is not None
-        service(Inbox).delete(person.id, item["id"])
+        assert service(Inbox).delete_all(person.id, ids) == len(items)
         return token
 
 
-def restore(app: Flask, person: Person, token: str) -> dict[str, Any]:
+def restore(app: Flask, person: Person, token: str) -> int:
     with app.app_context():
         return service(InboxUndo).restore(person.id, token)
 
@@ -42,7 +43,7 @@ def test_same_row_is_restored(app: Flask, ada: Person, notify: Notify, is_read: 
     before = inbox.get("/notifications").json
     token = delete(app, ada, before[1])
     assert inbox.get("/notifications").json == [before[0], before[2]]
-    assert restore(app, ada, token)["id"] == before[1]["id"]
+    assert restore(app, ada, token) == 1
     assert inbox.get("/notifications").json == before
 
 
@@ -56,6 +57,29 @@ def test_item_is_restored_once(app: Flask, ada: Person, notify: Notify) -> None:
     assert ada.api().get("/notifications").json == [item]
 
 
+def test_many_items_are_restored_as_far_as_they_can(
+    app: Flask, ada: Person, bob: Person, person: Any, notify: Notify
+) -> None:
+    root = person("root", role="root")
+    for number in range(30):
+        notify(str(number), receivers=[ada.id, bob.id], sender=root.id, notification_type="admin")
+    before, of_bob = ada.api().get("/notifications").json, bob.api().get("/notifications").json
+    ids = [item["id"] for item in (*before[2:], *of_bob, before[2])]
+    with app.app_context():
+        token = service(InboxUndo).create_token(ada.id, ids)
+        assert token is not None
+        assert service(Inbox).delete_all(ada.id, ids) == 28
+        assert service(Inbox).delete_all(ada.id, ids) == 0
+        assert service(InboxUndo).create_token(ada.id, ids) is None
+    assert bob.api().get("/notifications").json == of_bob
+    assert ada.api().get("/notifications").json == before[:2]
+    root.api().delete(f"/admin/notifications/{before[2]['notification_id']}")
+    assert restore(app, ada, token) == 27
+    assert ada.api().get("/notifications").json == [*before[:2], *before[3:]]
+    with pytest.raises(AlreadyRestored):
+        restore(app, ada, token)
+
+
 def test_other_account_cannot_restore_the_item(
     app: Flask, ada: Person, bob: Person, notify: Notify
 ) -> None:
@@ -65,7 +89,8 @@ def test_other_account_cannot_restore_the_item(
     with pytest.raises(NotificationNotFound):
         restore(app, bob, token)
     assert bob.api().get("/notifications").json == []
-    assert restore(app, ada, token)["title"] == item["title"]
+    assert restore(app, ada, token) == 1
+    assert ada.api().get("/notifications").json == [item]
 
 
 def test_deleted_notification_is_not_restored(
@@ -94,9 +119,9 @@ def test_token_has_every_column_of_the_row(app: Flask, ada: Person, notify: Noti
     notify()
     (item,) = ada.api().get("/notifications").json
     with app.app_context():
-        token = service(InboxUndo).create_token(ada.id, item["id"])
+        token = service(InboxUndo).create_token(ada.id, [item["id"]])
         assert token is not None
-        stated = service(Proofs).by_token(RESTORE_ITEM, SUBJECT_KIND, token, subject)
+        (stated,) = service(Proofs).by_token(RESTORE_ITEM, SUBJECT_KIND, token, subject)
     assert stated.keys() == set(InboxItem.__table__.columns.keys())
 
 
@@ -106,7 +131,7 @@ def test_token_from_before_a_new_column_is_rejected(
     notify()
     (item,) = ada.api().get("/notifications").json
     row = {"id": item["id"], "receiver_id": ada.id, "notification_id": item["notification_id"]}
-    for older in (row, [ada.id, item["id"], item["notification_id"], False]):
+    for older in (row, [row], [ada.id, item["id"], item["notification_id"], False]):
         with app.app_context():
             token = service(Proofs).token(RESTORE_ITEM, subject(older))
         with pytest.raises(NotRestorable):

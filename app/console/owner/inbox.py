@@ -1,6 +1,7 @@
 """The owner's inbox, which notification emails link to."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict
 
 import orjson
@@ -20,6 +21,7 @@ from ...core.web.request_data import takes
 from ...delivery.mail.markup import linked
 from ...notifications import routes as inbox_api
 from ...notifications.inbox import Inbox, Item
+from ...notifications.kinds import INAPP, NotificationKinds
 from ...notifications.undo import InboxUndo
 from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, console_form
@@ -73,7 +75,7 @@ _READ_FILTERS = {"all": None, "unread": False}
 
 
 # The parameters that choose the items of a list, besides its tab.
-_FILTERS = ("kind", "workspace")
+_FILTERS = ("kind", "sender", "workspace")
 
 
 class InboxQuery(RequestSchema):
@@ -81,9 +83,11 @@ class InboxQuery(RequestSchema):
         show: str
         before: int | None
         kind: NotRequired[str]
+        sender: NotRequired[str]
         workspace: NotRequired[str]
 
     kind = Text(max=100)
+    sender = Text(max=100)
     workspace = Text(max=100)
     show = fields.String(load_default="all", validate=validate.OneOf(_READ_FILTERS))
     before = StrictInteger(load_default=None)
@@ -96,12 +100,23 @@ class NewItemsQuery(InboxQuery):
     after = StrictInteger(required=True)
 
 
+class SelectedItems(RequestSchema):
+    class Input(TypedDict):
+        item: list[int]
+
+    item = fields.List(StrictInteger(), load_default=list, validate=validate.Length(max=1_000))
+
+
 @active_account_required
 @hidden
 @takes(query=InboxQuery)
 def dashboard(query: InboxQuery.Input) -> Response:
+    kinds = service(NotificationKinds).values()
     return render_page(
-        "owner/inbox.html", unread=unread_count(caller().account), **_list_context(query)
+        "owner/inbox.html",
+        unread=unread_count(caller().account),
+        kinds=[kind.key for kind in kinds if not kind.excluded([INAPP])],
+        **_list_context(query),
     )
 
 
@@ -216,15 +231,36 @@ def mark_item(call_api: ApiCall, notification_id: int) -> Response:
 def mark_all_items(call_api: ApiCall) -> Response:
     count = unread_count(caller().account)
     call_api(query={"status": True})
-    return redirect_to(
-        ".dashboard", _n("One message marked as read.", "{n} messages marked as read.", count)
+    return redirect_to(".dashboard", _marked(count))
+
+
+@console_form()
+@active_account_required
+@takes(form=SelectedItems)
+def mark_selected_items(form: SelectedItems.Input) -> Response:
+    count = service(Inbox).mark_all(caller().account.id, True, form["item"])
+    return redirect(_list_path(), _marked(count))
+
+
+@console_form()
+@active_account_required
+@takes(form=SelectedItems)
+def delete_selected_items(form: SelectedItems.Input) -> Response:
+    undo = _undo(form["item"])
+    count = service(Inbox).delete_all(caller().account.id, form["item"])
+    return redirect(
+        _list_path(), _n("One message deleted.", "{n} messages deleted.", count), undo=undo
     )
+
+
+def _marked(count: int) -> str:
+    return _n("One message marked as read.", "{n} messages marked as read.", count)
 
 
 @console_form(inbox_api.delete_inbox_item)
 def delete_item(call_api: ApiCall, notification_id: int) -> Response:
     # Before the deletion, while the row can still be read.
-    undo = _undo(notification_id)
+    undo = _undo([notification_id])
     call_api()
     notice = Notice(_("Message deleted."), undo=undo)
     if is_fragment_request():
@@ -235,15 +271,16 @@ def delete_item(call_api: ApiCall, notification_id: int) -> Response:
 @console_form()
 @active_account_required
 def restore_item() -> Response:
-    """Undo a deletion; the signed statement allows only the caller to restore this message."""
+    """Undo a deletion; the signed statement allows only the caller to restore these messages."""
     back = _list_path()
     try:
-        service(InboxUndo).restore(caller().account.id, request.form.get("statement", ""))
+        statement = request.form.get("statement", "")
+        count = service(InboxUndo).restore(caller().account.id, statement)
     except Conflict as problem:
         return redirect(back, message_for(problem), kind="info")
     except Problem as problem:
         return redirect(back, message_for(problem), kind="error")
-    return redirect(back, _("Message restored."))
+    return redirect(back, _n("Message restored.", "{n} messages restored.", count))
 
 
 def _list_path() -> str:
@@ -251,8 +288,8 @@ def _list_path() -> str:
     return next_path(previous_path() or link_to(".dashboard"))
 
 
-def _undo(item_id: int) -> Undo | None:
-    statement = service(InboxUndo).create_token(caller().account.id, item_id)
+def _undo(item_ids: Sequence[int]) -> Undo | None:
+    statement = service(InboxUndo).create_token(caller().account.id, item_ids)
     if statement is None:
         return None
     fields = {"statement": statement, "next": _list_path()}

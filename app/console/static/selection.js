@@ -1,7 +1,7 @@
 // Selected rows of a list: "select all" on this page or of the list, and the number of selected rows.
 const list = "form[data-selection]";
 
-const rows = (form) => [...form.elements].filter((input) => input.name === "account");
+const rows = (form) => [...form.elements].filter((input) => !form.contains(input));
 
 function update(form) {
   const boxes = rows(form);
@@ -30,11 +30,11 @@ document.addEventListener("reset", ({ target }) => {
   // After the browser has cleared the boxes, and the bar with the focused button is hidden.
   setTimeout(() => {
     update(target);
-    rows(target)[0].focus();
+    rows(target)[0]?.focus();
   });
 });
-// The browser restores the selection of a page of its history.
-addEventListener("pageshow", () => document.querySelectorAll(list).forEach(update));
+// The browser restores the selection of a page of its history; rows come and go.
+for (const kind of ["pageshow", "htmx:afterSettle"]) addEventListener(kind, () => document.querySelectorAll(list).forEach(update));
 // The address of the list has only the filters with a value, and not each row if all are selected.
 document.addEventListener("formdata", ({ target, formData }) => {
   if (target.method !== "get") return;
