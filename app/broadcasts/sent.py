@@ -3,7 +3,7 @@
 Methods with a `sender_id` read the broadcasts of this admin, the others those of all admins.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,8 @@ SentItem = dict[str, Any]
 
 # The maximum number of skipped deliveries that are read for the reasons of a channel.
 _SAMPLE = 1000
+# The newest broadcasts that a search reads: their titles have no index.
+MAX_SEARCHED = 1000
 
 # The columns of the notification's row; the other fields are counted.
 _STORED = [name for name in field_names(NotificationRow) if hasattr(Notification, name)]
@@ -201,6 +203,16 @@ class SentNotifications:
         query = select(Notification.id, Notification.title)
         rows = self.session.execute(query.where(Notification.id.in_(ids), IS_BROADCAST))
         return {row.id: row.title for row in rows}
+
+    def named(self, search: str, limit: int) -> Sequence[Row[int, str]]:
+        """Return the ids and titles of broadcasts with a text in the title, among the newest
+        MAX_SEARCHED ones."""
+        newest = select(Notification.id, Notification.title).where(IS_BROADCAST)
+        some = newest.order_by(Notification.id.desc()).limit(MAX_SEARCHED).subquery()
+        found = select(some.c.id, some.c.title).where(
+            some.c.title.icontains(search, autoescape=True)
+        )
+        return self.session.execute(found.order_by(some.c.id.desc()).limit(limit)).all()
 
     def retry(self, sender_id: AccountKey, notification_id: int) -> int:
         """Retry the failed deliveries and return their number."""

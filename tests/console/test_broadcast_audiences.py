@@ -89,7 +89,21 @@ def test_recipients_are_filtered_by_role_workspace_and_language(
     assert "1 of 1" in check(admin, status="suspended")
     assert "4 of 4" in check(admin, status="")
     refused = check(admin, 422, workspace="nowhere")
-    assert error_of(refused, "workspace") == "No workspace has the address nowhere."
+    assert error_of(refused, "workspace") == "No workspace has the name or address nowhere."
+
+
+def test_workspace_is_found_by_its_name(admin: PageReader, people: dict[str, Person]) -> None:
+    ada, found = people["ada"].api(), "/admin/workspaces/found"
+    for name, slug in (("Ferry Café", "ferry"), ("Pier", "north-pier"), ("Pier", "south-pier")):
+        ada.post("/workspaces", json={"name": name, "slug": slug})
+    assert "Active members of the workspace Ferry Café" in check(admin, workspace="ferry café")
+    refused = error_of(check(admin, 422, workspace="pier"), "workspace")
+    assert refused == "Enter the address of one workspace, such as: south-pier, north-pier."
+    assert "ferry" in error_of(check(admin, 422, workspace="Fer"), "workspace")
+    listed = admin.get(found, query_string={"workspace": "Pie"})
+    assert re.findall(r'value="(.*?)"', listed) == ["south-pier", "north-pier"]
+    assert "ferry" in admin.get(found)
+    assert "value" not in admin.get(found, query_string={"workspace": "\0x"})
 
 
 def test_listed_lines_are_checked_one_by_one(

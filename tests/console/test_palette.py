@@ -12,8 +12,11 @@ from ..rigs.console.site import Site, Visitor, Visitors
 
 @pytest.fixture
 def admin(site: Site, visitors: Visitors) -> Visitor:
-    site.person("grace", time_zone="Europe/Berlin")
-    return visitors(site.person("boss", role="admin"))
+    grace, boss = site.person("grace", time_zone="Europe/Berlin"), site.person("boss", role="admin")
+    grace.api().post("/workspaces", json={"name": "Grace Team", "slug": "grace-team"})
+    data = {"title": "News for Grace", "message": "x", "channels": ["inapp"]}
+    boss.api().post("/admin/notifications", 201, json={"data": data})
+    return visitors(boss)
 
 
 def combobox(page: Page) -> None:
@@ -40,10 +43,31 @@ def test_palette_opens_pages_and_accounts_by_keyboard(admin: Visitor) -> None:
     account = page.get_by_role("option", name="grace@example.com")
     expect(account).to_be_visible()
     expect(page.locator("#palette input")).to_have_attribute("aria-activedescendant", "found-1")
+    found = [
+        "grace@example.com",
+        "All results",
+        "Grace Team grace-team",
+        "grace grace",
+        "News for Grace",
+    ]
+    expect(page.get_by_role("option")).to_have_text(found)
     assert serious_violations(page) == []
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/admin/accounts/*")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("grace")
+    for name, path, heading in (
+        (found[0], "**/admin/accounts/*", "grace"),
+        (found[1], "**/admin/accounts?search=GRACE", "Accounts"),
+        (found[2], "**/admin/workspaces/*", "Grace Team"),
+        (found[4], "**/admin/broadcasts/*", "News for Grace"),
+    ):
+        if name != found[0]:
+            page.keyboard.press("Control+k")
+            page.keyboard.type("GRACE")
+            for _ in range(found.index(name)):
+                expect(page.locator("#palette").get_by_role("option")).to_have_text(found)
+                page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_url(path)
+        expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
+        expect(page.get_by_role("heading", level=1)).to_be_focused()
     page.keyboard.press("Control+k")
     page.keyboard.type("zzz")
     expect(page.locator("#palette [role=status]")).to_have_text("Nothing found")

@@ -176,10 +176,11 @@ def test_selected_accounts_are_added_to_a_workspace(
     world: World, admin: AdminClient, members: list[Person]
 ) -> None:
     chosen = ids(*members, world.ada)
-    assert "No workspace has this address." in admin.send_rejected(
+    assert "No workspace has the name or address missing." in admin.send_rejected(
         ADD, account=chosen, workspace="missing"
     )
-    admin.send(ADD, account=chosen, workspace=TEAM, type="guest")
+    assert f'<option value="{TEAM}">Engines</option>' in admin.get(ADD, account=chosen)
+    admin.send(ADD, account=chosen, workspace="engines", type="guest")
     rows = {row["email"]: row["type"] for row in world.adas.get(f"/workspaces/{TEAM}/members").json}
     assert rows == {world.ada.email: "owner", **{each.email: "guest" for each in members}}
     assert len(events(world, "member.added")) == 3

@@ -30,7 +30,7 @@ from ..api_calls import ApiCall, body_of, console_form, get_from_api
 from ..csv_files import csv_lines, download, is_csv_name, release_connection
 from ..form_fields import form_fields
 from ..links import current_path, link_to, redirect, redirect_to
-from ..pages import render_fragment, render_page
+from ..pages import render_page
 from ..resources import ConsoleResources
 from ..texts import _
 from .filters import (
@@ -49,7 +49,7 @@ FILTERS = (
     *("search", "status", "role", "mfa", "verified"),
     *("created_after", "last_login_after", "last_login_before"),
 )
-# The number of accounts in the command palette.
+# The number of accounts that other pages find.
 FOUND = 8
 SORTS = ("email", "created_at", "last_login_date")
 DEFAULT_SORT = NEWEST_FIRST
@@ -130,13 +130,6 @@ def account_query(filters: Mapping[str, str]) -> JsonObject:
     """Return the query for the API: days as timestamps, in the order of the list."""
     query = days_to_timestamps(filters, starts="last_login_before", ends="created_after")
     return {"sort": DEFAULT_SORT, **days_to_timestamps(query, ends="last_login_after")}
-
-
-@admins_only
-def found_accounts() -> Response:
-    """Return the accounts that the command palette shows."""
-    rows = find_accounts(request.args.get("search", ""))
-    return render_fragment("admin/found_accounts.html", rows=rows, people=people_of(rows))
 
 
 @reads_replica

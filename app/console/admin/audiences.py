@@ -29,6 +29,7 @@ from ...workspaces.errors import WorkspaceNotFound
 from ...workspaces.service import Workspaces
 from ..texts import _
 from .audience_texts import BY_ACTIVITY, EXACT, VERIFIED, refusal_text
+from .finder import chosen_workspace
 
 FILTERED, EVERYONE, CHOSEN = "filtered", "everyone", "chosen"
 LISTED, SAVED = "list", "segment"
@@ -50,7 +51,7 @@ class AudienceChoice:
     kind: str = FILTERED
     status: str = VERIFIED
     role: str = ""
-    # The slug of a workspace.
+    # The slug or the name of a workspace.
     workspace: str = ""
     language: str = ""
     # The ids of selected accounts as strings.
@@ -149,7 +150,7 @@ class AudienceChoice:
             active=active,
             verified=verified,
             role=self.role or None,
-            workspace=_workspace_id(self.workspace) if self.workspace else None,
+            workspace=chosen_workspace(self.workspace).id if self.workspace else None,
             language=self.language or None,
         )
 
@@ -204,14 +205,6 @@ def _segment_audience(segment_id: str) -> Audience:
     if audience.ids is None:
         return audience
     return replace(audience, ids=recipient_lists().existing(audience.ids))
-
-
-def _workspace_id(slug: str) -> int:
-    try:
-        return service(Workspaces).get(slug).id
-    except WorkspaceNotFound:
-        text = _("No workspace has the address {slug}.", slug=slug)
-        raise Invalid.about("workspace", text) from None
 
 
 def typed_text(name: str, default: str = "") -> str:

@@ -21,6 +21,7 @@ from ..texts import _, mark
 from .audience_texts import describe, languages, role_choices, status_choices
 from .audiences import CHOSEN, AudienceChoice, typed_text
 from .filters import admins_only
+from .finder import find_workspaces
 
 AT = "managed_banners_page"
 PER_PAGE = 25
@@ -101,6 +102,7 @@ def _form_page(banner: JsonObject | None) -> Response:
         statuses=status_choices(choice.status),
         roles=role_choices(),
         languages=languages(),
+        workspaces=find_workspaces(),
         max_length=TEXT_LENGTH,
     )
 

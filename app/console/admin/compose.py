@@ -44,6 +44,7 @@ from .drafts import (
 )
 from .emails import previews
 from .filters import admins_only
+from .finder import find_workspaces
 
 MAX_RESULTS = 8
 # A draft with personal fields shows the message of these recipients.
@@ -222,6 +223,7 @@ def write_page(draft: BroadcastDraft, status: int = 200) -> Response:
         statuses=status_choices(draft.audience.status),
         roles=role_choices(),
         languages=languages(),
+        workspaces=find_workspaces(),
         segments=service(Segments).names(),
         max_lines=MAX_LINES,
         max_size=MAX_BYTES // 1024,

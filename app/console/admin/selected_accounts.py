@@ -20,9 +20,7 @@ from ...core.errors import Invalid
 from ...core.types import AccountKey
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp
 from ...core.web.request_data import load_body, takes
-from ...workspaces.errors import WorkspaceNotFound
-from ...workspaces.models import GUEST, MEMBER
-from ...workspaces.service import Workspaces
+from ...workspaces.models import GUEST, MEMBER, NAME_LENGTH
 from ..api_calls import console_form
 from ..links import Undo, link_to, next_path, redirect
 from ..pages import render_page
@@ -31,6 +29,7 @@ from .account import with_ownerless
 from .account_changes import sent_suspension
 from .accounts import AT, FILTERS, account_query
 from .filters import admins_only, filter_values
+from .finder import chosen_workspace, find_workspaces
 
 # Larger selections show only the first accounts.
 LISTED = 50
@@ -59,7 +58,7 @@ class WorkspaceFields(RequestSchema):
         workspace: str
         type: str
 
-    workspace = Text(min=1, max=63, strip=True, required=True)
+    workspace = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
     type = EnumField(NamedEnum("SelectedMemberType", (MEMBER, GUEST)), load_default=MEMBER)
 
 
@@ -100,6 +99,7 @@ def selection_page(action: str, ids: Sequence[AccountKey] | None) -> Response:
         skipped=_skipped(selection.skipped),
         limit=MAX_ACCOUNTS if ids is None else 0,
         back=_back(),
+        workspaces=find_workspaces() if action == "add" else (),
         has_dates=keeps_dates(current_frontdesk.tables.account_model),
     )
 
@@ -175,11 +175,7 @@ def sign_out_selected() -> Response:
 @admins_only
 @takes(form=WorkspaceFields)
 def add_selected(form: WorkspaceFields.Input) -> Response:
-    slug = form["workspace"]
-    try:
-        workspace = service(Workspaces).get(slug)
-    except WorkspaceNotFound:
-        raise Invalid.about("workspace", _("No workspace has this address.")) from None
+    workspace = chosen_workspace(form["workspace"])
     selection = service(BulkAdministration).add_to_workspace(
         caller().account, _chosen_ids(), workspace, form["type"]
     )
@@ -187,7 +183,7 @@ def add_selected(form: WorkspaceFields.Input) -> Response:
         "Added {n} account to the workspace {workspace}.",
         "Added {n} accounts to the workspace {workspace}.",
         len(selection.included),
-        workspace=slug,
+        workspace=workspace.name,
     )
     return _finish(selection, text)
 

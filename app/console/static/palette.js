@@ -1,4 +1,4 @@
-// The command palette: finds pages of the navigation and, for admins, accounts. The focus stays in the input;
+// The command palette: finds pages of the navigation and, for admins, accounts, workspaces and broadcasts. The focus stays in the input;
 // the chosen option is its active descendant. Also the dialog of the shortcuts.
 
 // Single keys disturb speech input, so the user can turn them off.
@@ -21,7 +21,7 @@ function setSingleKeys(on) {
   }
 }
 
-const MIN_ACCOUNTS = 2;
+const MIN_LENGTH = 2;
 const DELAY = 150;
 let timer;
 let request;
@@ -29,8 +29,8 @@ let request;
 const parts = () => {
   const dialog = document.getElementById("palette");
   const list = dialog.querySelector("[role=listbox]");
-  const [pages, accounts] = list.children;
-  return { dialog, list, pages, accounts, input: dialog.querySelector("input"), status: dialog.querySelector("[role=status]") };
+  const [pages, results] = list.children;
+  return { dialog, list, pages, results, input: dialog.querySelector("input"), status: dialog.querySelector("[role=status]") };
 };
 const options = () => [...parts().list.querySelectorAll("[role=option]")];
 
@@ -58,16 +58,16 @@ export function help() {
 }
 
 function update() {
-  const { pages, accounts, input } = parts();
+  const { pages, results, input } = parts();
   const text = input.value.trim();
   const links = [...document.querySelectorAll(".side nav a")];
   const found = links.filter((link) => title(link).toLocaleLowerCase().includes(text.toLocaleLowerCase()));
   pages.replaceChildren(...found.map(pageOption));
   clearTimeout(timer);
   request?.abort();
-  accounts?.replaceChildren();
+  results?.replaceChildren();
   show();
-  if (accounts && text.length >= MIN_ACCOUNTS) timer = setTimeout(() => findAccounts(text), DELAY);
+  if (results && text.length >= MIN_LENGTH) timer = setTimeout(() => findMore(text), DELAY);
 }
 
 function title(link) {
@@ -78,22 +78,23 @@ function pageOption(link, index) {
   const option = document.createElement("a");
   Object.assign(option, { id: `found-page-${index}`, href: link.href, tabIndex: -1 });
   option.setAttribute("role", "option");
+  if (link.hasAttribute("hx-boost")) option.setAttribute("hx-boost", "false");
   option.append(link.querySelector("svg")?.cloneNode(true) ?? "", title(link));
   return option;
 }
 
-async function findAccounts(text) {
-  const { dialog, accounts, status } = parts();
+async function findMore(text) {
+  const { dialog, results, status } = parts();
   request = new AbortController();
   const { signal } = request;
   try {
-    const response = await fetch(`${accounts.dataset.url}?${new URLSearchParams({ search: text })}`, {
+    const response = await fetch(`${results.dataset.url}?${new URLSearchParams({ search: text })}`, {
       headers: { "HX-Request": "true" }, signal,
     });
     // A redirect leads to the sign-in page.
     if (!response.ok || response.redirected) throw new Error(response.statusText);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    accounts.replaceChildren(...page.body.children);
+    results.replaceChildren(...page.body.children);
     show();
   } catch {
     if (!signal.aborted) status.textContent = dialog.dataset.failed;
@@ -104,6 +105,8 @@ function show() {
   const { dialog, list, input, status } = parts();
   const all = options();
   for (const group of list.children) group.hidden = !group.children.length;
+  // The page that an option opens has the focus at its heading, like the page of any other link.
+  htmx.process(list);
   list.hidden = !all.length;
   input.setAttribute("aria-expanded", String(Boolean(all.length)));
   choose(all[0]);
