@@ -19,7 +19,7 @@ from ..core.types import AccountKey, JsonObject
 from ..core.web.paging import Slice, slice_of
 from ..core.web.responses import field_names
 from ..delivery.message import Subject
-from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, is_about
+from ..delivery.outbox.models import SKIPPED, Delivery, OutgoingMessage, has_code, is_about
 from ..notifications.actions import NOTIFICATION_DELETED, NOTIFICATION_STOPPED
 from ..notifications.errors import NotificationNotFound
 from ..notifications.keys import key_scope
@@ -151,9 +151,7 @@ class SentNotifications:
         if channel is not None:
             query = query.where(Delivery.channel == channel)
         if reason is not None:
-            # A status without an enhanced status is another reason than one with it.
-            query = query.where(Delivery.reason.contains(reason, autoescape=True))
-            query = query.where(Delivery.reason.not_like(f"%{reason} _._%"))
+            query = query.where(*has_code(Delivery.reason, reason))
         if before is not None:
             query = query.where(Delivery.id < before)
         if after is not None:

@@ -13,6 +13,7 @@ from ..core.types import SignalOptions
 from ..core.web.blueprint import Blueprint, LazyView
 from ..core.web.operation import SAFE_METHODS
 from ..core.web.pages import StartPage, protect_page
+from ..core.web.paging import own_path
 from ..delivery.mail.brand import BrandSettings
 from ..extension.console_pages import HostConsole, PageRenderer
 from ..notifications.settings import NotificationsSettings
@@ -125,6 +126,19 @@ def reject_pages_of_other_blueprints() -> None:
     """Respond 404 to a page or form without its blueprint or identity provider."""
     if not service(ConsoleResources).features.has(request.endpoint or ""):
         raise NotFound
+
+
+@blueprint.before_request
+def drop_empty_parameters() -> Response | None:
+    """Redirect a search form that was sent without scripts to its URL without empty fields."""
+    query = request.query_string.decode("latin-1")
+    filled = "&".join(each for each in query.split("&") if each.partition("=")[2])
+    if filled == query or request.method != "GET" or "HX-Request" in request.headers:
+        return None
+    # Imported here, because a process may never render a page.
+    from .links import redirect
+
+    return redirect(f"{own_path()}?{filled}".rstrip("?"))
 
 
 @blueprint.before_request

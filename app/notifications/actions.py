@@ -25,9 +25,9 @@ NOTIFICATION_SENT = Action(
     describe=_describe_notification,
     variants={"broadcast": Variant("Broadcast sent", has(**_BROADCAST))},
 )
-NOTIFICATION_DELETED = Action("notification.deleted", "Notification deleted from every inbox")
-NOTIFICATION_STOPPED = Action("notification.stopped", "Sending of a notification stopped")
-RESULT_DOWNLOADED = Action("notification.downloaded", "Result of a notification downloaded")
+NOTIFICATION_DELETED = Action("notification.deleted", "Broadcast deleted from every inbox")
+NOTIFICATION_STOPPED = Action("notification.stopped", "Broadcast stopped")
+RESULT_DOWNLOADED = Action("notification.downloaded", "Result of a broadcast downloaded")
 _SEGMENT = {"name": "the name of the segment"}
 SEGMENT_CREATED = Action("segment.created", "Segment of accounts saved", _SEGMENT)
 SEGMENT_DELETED = Action("segment.deleted", "Segment of accounts deleted", _SEGMENT)

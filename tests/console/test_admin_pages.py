@@ -40,7 +40,7 @@ def add_deliveries(world: World, **counts: int) -> None:
         session.add(message)
         session.flush()
         for state, count in counts.items():
-            for _ in range(count):
+            for number in range(count):
                 session.add(
                     Delivery(
                         outgoing_id=message.id,
@@ -49,7 +49,7 @@ def add_deliveries(world: World, **counts: int) -> None:
                         lane=0,
                         state=state,
                         due_at=now,
-                        reason="550 no such mailbox" if state == "failed" else None,
+                        reason=f"550 5.1.1 no mailbox {number}" if state == "failed" else None,
                         finished_at=None if state == "pending" else now,
                     )
                 )
@@ -61,7 +61,9 @@ def test_overview_shows_delayed_and_failed_messages(world: World) -> None:
     main = main_of(world, "/admin")
     assert "The oldest message has been queued for 12 minutes" in main
     assert "2 failed" in main
-    assert "550 no such mailbox" in main
+    assert 'reason=550+5.1.1">' in main
+    assert "Mailbox does not exist" in main
+    assert "no mailbox 1" in main_of(world, "/admin/deliveries?reason=550+5.1.1")
 
 
 def test_overview_shows_findings_of_quick_doctor_checks(world: World) -> None:
@@ -93,8 +95,8 @@ def test_backlog_is_counted_up_to_a_limit(world: World) -> None:
         assert queue.is_more
         assert queue.total == 5
         day = clock.now() - timedelta(days=1)
-        assert count_failures(session, day) == {"550 no such mailbox": 3}
-        assert count_failures(session, day, most=2) == {"550 no such mailbox": 2}
+        assert count_failures(session, day) == {"550 5.1.1": 3}
+        assert count_failures(session, day, most=2) == {"550 5.1.1": 2}
         assert not count_failures(session, clock.now() + timedelta(days=1))
         newest = list_counted(session, "failed", day, limit=2)
         rest = list_counted(session, "failed", day, limit=5, before=newest[-1].id)

@@ -228,7 +228,7 @@ def test_numbers_of_the_overview_lead_to_their_lists(world: World) -> None:
         "/admin/deliveries?state=pending",
         "/admin/deliveries?state=sent",
         "/admin/deliveries?state=pending&channel=sms",
-        "/admin/deliveries?reason=550+no+such+mailbox",
+        "/admin/deliveries?reason=550",
         "/admin/events?type=login.failed&since=",
         "/admin/events?type=login.succeeded&since=",
         "/admin/accounts?created_after=",
@@ -251,7 +251,7 @@ def test_failed_messages_are_filtered_by_reason(world: World) -> None:
     add_failures(world, 3)
     add_failures(world, 1, "552 mailbox full")
     assert main_of(world, "/admin/deliveries").count("<tr>") == 5
-    full = main_of(world, "/admin/deliveries?reason=552+mailbox+full")
+    full = main_of(world, "/admin/deliveries?reason=552")
     assert full.count("<tr>") == 2
     assert "Remove filter" in full
     # A message to one account can be confidential.

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     SmallInteger,
+    SQLColumnExpression,
     String,
     Text,
     and_,
@@ -131,6 +132,12 @@ def reason_code(reason: str) -> str:
     """Return the status code in a server's response, or the whole reason without one."""
     found = _STATUS_CODE.search(reason)
     return found[0] if found else reason
+
+
+def has_code(column: SQLColumnExpression[Any], code: str) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for the reasons that `reason_code` shortens to this code."""
+    # A status without an enhanced status is another reason than one with it.
+    return column.contains(code, autoescape=True), column.not_like(f"%{code} _._%")
 
 
 def released(reason: str | None) -> Values:
