@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from flask import current_app, url_for
 from sqlalchemy import bindparam, select
 
-from ..accounts.models import AccountLike
+from ..accounts.models import AccountLike, Viewer
 from ..core.db.account_ids import serialize_id
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
@@ -36,7 +36,7 @@ class People:
         self.has_profiles = has_profiles
         self._rows = Rows(select(*_COLUMNS).where(Profile.account_id == bindparam("account_id")))
 
-    def by_emails(self, emails: Iterable[str], viewer: AccountLike) -> dict[str, DisplayedPerson]:
+    def by_emails(self, emails: Iterable[str], viewer: Viewer) -> dict[str, DisplayedPerson]:
         """Return a person for each of these email addresses, in one query, with what the viewer may
         see of the profile."""
         wanted = list(emails)

@@ -96,10 +96,11 @@ class WorkspaceDirectory:
         )
 
     def named(self, search: str, limit: int) -> Sequence[Workspace]:
-        """Return the newest workspaces with a name or slug that starts with a text."""
+        """Return the newest workspaces; with a text, those whose name or slug starts with it."""
         with unprepared(self.accounts.session):
-            found = Workspace.id.in_(self._ids(self._by_name(search)))
-            rows = select(Workspace).where(found).order_by(Workspace.id.desc()).limit(limit)
+            rows = select(Workspace).order_by(Workspace.id.desc()).limit(limit)
+            if search:
+                rows = rows.where(Workspace.id.in_(self._ids(self._by_name(search))))
             return self.accounts.session.scalars(rows).all()
 
     def get(self, workspace_id: int) -> ListedWorkspace | None:

@@ -103,18 +103,30 @@ def test_members_are_listed_and_searched(pages: FormClient, app: Flask, person: 
 
 
 @pytest.mark.parametrize(
-    ("settings", "hidden"),
+    ("settings", "hidden", "before"),
     [
-        ({"PROFILES__VISIBILITY": "workspaces"}, []),
-        ({"PROFILES__VISIBILITY": "private"}, ["Ada", "Lovelace"]),
-        ({"PROFILES__PUBLIC_FIELDS": '["first_name"]'}, ["Lovelace"]),
+        ({}, [], []),
+        ({"PROFILES__VISIBILITY": "workspaces"}, [], ["Ada", "Lovelace"]),
+        ({"PROFILES__VISIBILITY": "private"}, ["Ada", "Lovelace"], ["Ada", "Lovelace"]),
+        ({"PROFILES__PUBLIC_FIELDS": '["first_name"]'}, ["Lovelace"], ["Lovelace"]),
     ],
-    ids=["workspaces", "private", "public fields"],
+    ids=["everyone", "workspaces", "private", "public fields"],
 )
-def test_pages_of_members_show_visible_names_only(
-    pages: FormClient, app: Flask, ada: Person, bob: Person, hidden: list[str]
+def test_pages_of_members_and_invitations_show_visible_names_only(
+    pages: FormClient,
+    app: Flask,
+    ada: Person,
+    bob: Person,
+    mails: MailOutbox,
+    hidden: list[str],
+    before: list[str],
 ) -> None:
     ada.api().post("/profiles", json=ADA)
+    link = mailed(pages, mails, bob.email)
+    for client, path in ((FormClient(app), link), (FormClient(app, bob), "/invitations")):
+        shown = client.get(path)
+        assert [name for name in ("Ada", "Lovelace") if name not in shown] == before
+        assert ada.email in shown
     bobs = joins(app, bob, "admin")
     for path in (GARDEN, f"{GARDEN}/members/{ada.id}"):
         shown = bobs.get(path)

@@ -1,5 +1,7 @@
 """Invitations that the user received: the list, and the page of an emailed link."""
 
+from typing import NamedTuple
+
 from flask import Response, request
 
 from ...auth.caller import caller
@@ -31,7 +33,7 @@ def received_invitations_page() -> Response:
         found = get_from_api(invitations_api.list_received_invitations, query={"limit": MAX_LISTED})
     except AddressNotVerified:
         found = None
-    return render_page("workspaces/received.html", invitations=found, logos=_logos(*(found or ())))
+    return render_page("workspaces/received.html", invitations=found, **_shown_with(*(found or ())))
 
 
 @console_form(invitations_api.accept_received_invitation, page=received_invitations_page)
@@ -59,7 +61,7 @@ def invitation_page() -> Response:
         "workspaces/invitation.html",
         token=token,
         invitation=shown,
-        logos=_logos(shown),
+        **_shown_with(shown),
         is_addressee=is_signed_in() and _is_addressee(token),
         is_in=is_signed_in(),
     )
@@ -92,8 +94,19 @@ def _redirect_joined(member: JsonObject) -> Response:
     return redirect_to(".workspace_page", text, workspace_slug=workspace.slug)
 
 
-def _logos(*invitations: JsonObject) -> dict[str, str]:
-    return service(Workspaces).logo_files(each["workspace"]["slug"] for each in invitations)
+class _Visitor(NamedTuple):
+    id: None = None
+    role: str = ""
+
+
+def _shown_with(*invitations: JsonObject) -> JsonObject:
+    """Return the logos of the workspaces, and the inviters as the reader may see them."""
+    viewer = caller().account if is_signed_in() else _Visitor()
+    emails = [each["inviter"] for each in invitations if each["inviter"]]
+    return {
+        "logos": service(Workspaces).logo_files(each["workspace"]["slug"] for each in invitations),
+        "people": service(ConsoleResources).people.by_emails(emails, viewer) if emails else {},
+    }
 
 
 def _is_addressee(token: str) -> bool:
