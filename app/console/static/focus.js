@@ -25,3 +25,7 @@ document.addEventListener("htmx:historyRestore", moveFocus);
 document.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.target.matches(".banner")) moveFocus();
 });
+// The button that opens a form in its place disappears with the focus.
+document.addEventListener("toggle", ({ target }) => {
+  if (target.matches(".add[open]") && !target.querySelector("[data-focus]")) target.querySelector("textarea").focus();
+}, true);
