@@ -27,11 +27,11 @@ _NAMES = frozenset(
         *(mark("pending"), mark("deleting")),
     )
 )
-# Labels of properties in the data of entries; others are shown by their names.
+# Labels of properties in the data of entries; others are shown by their English names.
 _LABELS = frozenset(
     (
         *(mark("Email"), mark("Name"), mark("Password"), mark("Phone"), mark("Reason")),
-        *(mark("Role"), mark("Status"), mark("Type")),
+        *(mark("Role"), mark("Status"), mark("Suspended until"), mark("Type")),
     )
 )
 # The columns of a CSV file before those of the entries.
@@ -121,7 +121,8 @@ def _changes(data: Values) -> Iterator[tuple[str, str, str]]:
 
 
 def _label(name: str) -> str:
-    return _(name.capitalize()) if name.capitalize() in _LABELS else name.replace("_", " ")
+    label = name.replace("_", " ")
+    return _(label.capitalize()) if label.capitalize() in _LABELS else label
 
 
 def _as_text(value: object) -> str:
