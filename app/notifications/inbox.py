@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
+    ColumnElement,
     ColumnExpressionArgument,
     Select,
     SQLColumnExpression,
@@ -62,9 +63,12 @@ _OWN_WORKSPACE = (
     )
     .scalar_subquery()
 )
-_ABOUT_WORKSPACE = Notification.workspace_id == _OWN_WORKSPACE
-_OF_KIND = Notification.kind == bindparam("kind")
-_OF_SENDER = Notification.notification_type == bindparam("sender")
+# By the name of their parameter.
+_SUBJECTS: Mapping[str, ColumnElement[bool]] = {
+    "workspace": Notification.workspace_id == _OWN_WORKSPACE,
+    "kind": Notification.kind == bindparam("kind"),
+    "sender": Notification.notification_type == bindparam("sender"),
+}
 
 
 class JsonText(TypeDecorator[Any]):
@@ -168,7 +172,7 @@ class Inbox:
         return self._items(receiver_id, rows)
 
     def _build(self, is_read: bool | None, bound: str, *is_about: bool) -> Rows:
-        subjects = compress((_ABOUT_WORKSPACE, _OF_KIND, _OF_SENDER), is_about)
+        subjects = compress(_SUBJECTS.values(), is_about)
         query = Rows(_select_page(*_FILTERS[is_read], *_BOUNDS[bound], *subjects))
         self._pages[is_read, bound, *is_about] = query
         return query
@@ -194,13 +198,20 @@ class Inbox:
             raise NotificationNotFound
         return self._items(receiver_id, rows)[0]
 
-    def neighbors(self, receiver_id: AccountKey, item_id: int) -> tuple[int | None, int | None]:
-        """Return the ids of the notifications of the next newer and the next older item."""
-        own = select(InboxItem.notification_id).where(InboxItem.receiver_id == receiver_id)
+    def neighbors(
+        self, receiver_id: AccountKey, item_id: int, is_read: bool | None = None, **about: str
+    ) -> tuple[int | None, int | None]:
+        """Return the ids of the notifications of the next newer and the next older item of a list.
+
+        `about`: the workspace, kind and sender of the list's items, as of a page.
+        """
+        conditions = (*_FILTERS[is_read], *(_SUBJECTS[name] for name in about))
+        own = select(InboxItem.notification_id).join(Notification).where(*conditions)
+        own = own.where(InboxItem.receiver_id == bindparam("receiver_id"))
         newer = own.where(InboxItem.id > item_id).order_by(InboxItem.id).limit(1)
         older = own.where(InboxItem.id < item_id).order_by(InboxItem.id.desc()).limit(1)
         both = select(newer.scalar_subquery(), older.scalar_subquery())
-        newer_id, older_id = self.session.execute(both).one()
+        newer_id, older_id = self.session.execute(both, {"receiver_id": receiver_id, **about}).one()
         return newer_id, older_id
 
     def mark(self, receiver_id: AccountKey, notification_id: int, is_read: bool | None) -> Item:

@@ -80,6 +80,12 @@ def test_user_reads_one_message_after_another(site: Site, visitors: Visitors) ->
     page, heading = her.page, her.page.get_by_role("heading", level=1)
     older, newer = (page.get_by_role("button", name=name) for name in ("Older", "Newer"))
     page.locator("#items").get_by_role("button", name="Second").click()
+    expect(heading).to_have_text("Second")
+    # On a wide screen, the list stays next to the message.
+    expect(page.locator("#items")).to_be_visible(visible=her.cell.width >= 1100)
+    page.go_back()
+    expect(heading).to_have_text("Inbox")
+    page.go_forward()
     older.click()
     expect(heading).to_have_text("First")
     expect(older).to_have_count(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -233,6 +234,57 @@ def test_messages_are_filtered_by_kind_and_sender(
         assert ("No messages match this filter" in text) is (not found)
     # Emails about the account are in no inbox.
     assert 'value="account"' not in text
+
+
+def test_message_is_next_to_its_list(
+    app: Flask, reader: PageReader, notify: Notify, ada: Person, person: MakePerson
+) -> None:
+    root = person("root", role="root")
+    for number in range(40):
+        admin = {"sender": root.id, "notification_type": "admin"} if number % 2 else {}
+        notify(f"Title {number}", **admin)
+    items = items_of(ada)
+    path, query = f"/dashboard/{items[4]['id']}", "show=unread&sender=system"
+    text = reader.get(path)
+    assert titles(text) == [f"Title {39 - number}" for number in range(25)]
+    (row,) = re.findall(r'<li id="item-(\d+)"[^>]* aria-current="true"', text)
+    assert row == str(items[4]["id"])
+    assert "Sent by an admin" in visible_text(text)
+    counted = []
+    for each in (path, f"{path}?{query}"):
+        with noted_queries(app) as noted:
+            reader.get(each)
+        counted.append(len(noted))
+    # Of the inbox page, and two for the message and the messages next to it.
+    assert counted == [7, 7]
+    # The list of an older message begins with it.
+    assert titles(reader.get(f"/dashboard/{items[30]['id']}"))[0] == items[30]["title"]
+    # All forms keep the list.
+    text = reader.get(f"/dashboard/{items[5]['id']}?{query}")
+    assert titles(text)[0] == "Title 38"
+    (action,) = re.findall(r'action="([^"]*)"[^>]*>\s*<button[^>]*id="older_item"', text)
+    older = html.unescape(action)
+    text = reader.send(older)
+    assert reader.here.partition("?")[2] == older.partition("?")[2]
+    assert "<title>Title 32" in text
+
+
+def test_deletion_opens_the_next_message_that_exists(
+    reader: PageReader, notify: Notify, ada: Person
+) -> None:
+    first, _second, third = (notify(title) for title in ("First", "Second", "Third"))
+    ids = [item["id"] for item in items_of(ada)]
+    reader.get(f"/dashboard/{ids[1]}")
+    for wrong in ("x", "-1", str(2**63)):
+        reader.send_rejected(f"/dashboard/{ids[1]}/delete", 422, then=wrong)
+    text = reader.send(f"/dashboard/{ids[1]}/delete?show=unread", then=first)
+    assert reader.here == f"/dashboard/{ids[2]}?show=unread"
+    assert notice_of(text) == "Message deleted."
+    assert [item["is_read"] for item in items_of(ada)] == [False, True]
+    reader.send("/dashboard/restore", **hidden_fields(text, "/dashboard/restore"))
+    assert len(items_of(ada)) == 3
+    reader.send(f"/dashboard/{ids[0]}/delete", then=third, next="/dashboard?show=unread")
+    assert reader.here == "/dashboard?show=unread"
 
 
 def test_undo_is_limited_to_the_owner_and_to_some_minutes(

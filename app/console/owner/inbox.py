@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple, NotRequired, TypedDict
 
 import orjson
@@ -17,9 +18,10 @@ from ...core.types import AccountKey, JsonObject
 from ...core.web.fields import RequestSchema, StrictInteger, Text
 from ...core.web.operation import hidden
 from ...core.web.replicas import reads_replica
-from ...core.web.request_data import takes
+from ...core.web.request_data import load_body, takes
 from ...delivery.mail.markup import linked
 from ...notifications import routes as inbox_api
+from ...notifications.errors import NotificationNotFound
 from ...notifications.inbox import Inbox, Item
 from ...notifications.kinds import INAPP, NotificationKinds
 from ...notifications.undo import InboxUndo
@@ -133,7 +135,7 @@ def older_items(query: InboxQuery.Input) -> Response:
 @takes(query=NewItemsQuery)
 def new_items(query: NewItemsQuery.Input) -> Response:
     """Return messages newer than the page; the page polls, and the response is usually 304."""
-    account, show = caller().account, query["show"]
+    account = caller().account
     found = _newer(account.id, query)
     left, newest = unread_count(account), found[0]["id"] if found else query["after"]
     tag = f'"{newest:x}-{len(found):x}-{left:x}"'
@@ -141,11 +143,7 @@ def new_items(query: NewItemsQuery.Input) -> Response:
         response = Response(status=304)
     else:
         response = render_fragment(
-            "owner/inbox_new.html",
-            unread=left,
-            most=PER_PAGE,
-            show=show,
-            **_rows_context(found, _filters(query)),
+            "owner/inbox_new.html", unread=left, most=PER_PAGE, **_rows_context(found, query)
         )
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "private, no-cache"
@@ -165,12 +163,16 @@ def _filters(query: InboxQuery.Input) -> JsonObject:
     return {name: value for name, value in values.items() if value}
 
 
-def _rows_context(items: list[Item], filters: JsonObject) -> JsonObject:
-    """Return what the template of the rows needs."""
-    ids = [item["workspace_id"] for item in items]
+def _rows_context(items: list[Item], query: InboxQuery.Input, *opened: Item) -> JsonObject:
+    """Return what the template of the rows needs, and of the opened message."""
+    ids = [item["workspace_id"] for item in (*items, *opened)]
+    show, filters = query["show"], _filters(query)
     return {
         "items": items,
+        "show": show,
         "filters": filters,
+        # The parameters of the list's URL.
+        "chosen": filters if show == "all" else {**filters, "show": show},
         "workspaces": service(Workspaces).of_member(caller().account.id, ids),
         "preview": preview,
     }
@@ -178,26 +180,34 @@ def _rows_context(items: list[Item], filters: JsonObject) -> JsonObject:
 
 @active_account_required
 @hidden
-def item_page(item_id: int) -> Response:
+@takes(query=InboxQuery)
+def item_page(query: InboxQuery.Input, item_id: int) -> Response:
+    """Show a message, and next to it the newest page of its list or the page that it begins."""
     item = service(Inbox).get(caller().account.id, item_id)
-    newer, older = service(Inbox).neighbors(caller().account.id, item_id)
+    is_read, filters = _READ_FILTERS[query["show"]], _filters(query)
+    newer, older = service(Inbox).neighbors(caller().account.id, item_id, is_read, **filters)
+    listed = _list_context(query, item)
+    if listed["next_before"] and item_id < listed["next_before"]:
+        listed = _list_context({**query, "before": item_id + 1}, item)
     return render_page(
         "owner/inbox_message.html",
         at="dashboard",
         item=item,
+        opened=item_id,
         newer=newer,
         older=older,
         with_links=with_links,
-        **_rows_context([item], {}),
+        **listed,
     )
 
 
 def _item_fragment(item: Item) -> Response:
-    return render_fragment("owner/inbox_item.html", item=item, **_rows_context([item], {}))
+    query: InboxQuery.Input = {"show": "all", "before": None}
+    return render_fragment("owner/inbox_item.html", item=item, **_rows_context([item], query))
 
 
 @reads_replica
-def _list_context(query: InboxQuery.Input) -> JsonObject:
+def _list_context(query: InboxQuery.Input, *opened: Item) -> JsonObject:
     """Return the messages of a page. One more is read to find out whether a next page exists."""
     before, is_read, filters = query["before"], _READ_FILTERS[query["show"]], _filters(query)
     found = service(Inbox).page(
@@ -205,8 +215,7 @@ def _list_context(query: InboxQuery.Input) -> JsonObject:
     )
     items = found[:PER_PAGE]
     return {
-        **_rows_context(items, filters),
-        "show": query["show"],
+        **_rows_context(items, query, *opened),
         "before": before,
         "next_before": items[-1]["id"] if len(found) > PER_PAGE else None,
     }
@@ -215,8 +224,14 @@ def _list_context(query: InboxQuery.Input) -> JsonObject:
 @console_form(inbox_api.mark_inbox_item)
 def open_item(call_api: ApiCall, notification_id: int) -> Response:
     """Mark the message as read and open it; a GET request must not change it."""
-    item = call_api(query={"status": True})
-    return redirect_to(".item_page", item_id=item["id"])
+    return _show_item(call_api(query={"status": True}))
+
+
+def _show_item(item: Item, text: str = "", undo: Undo | None = None) -> Response:
+    """Return the redirect to a message, with the filters of the list that is next to it."""
+    names = {"show", *_FILTERS}
+    chosen = {name: value for name, value in request.args.items() if name in names}
+    return redirect(link_to(".item_page", item_id=item["id"], **chosen), text, undo=undo)
 
 
 @console_form(inbox_api.mark_inbox_item)
@@ -261,8 +276,14 @@ def _marked(count: int) -> str:
 def delete_item(call_api: ApiCall, notification_id: int) -> Response:
     # Before the deletion, while the row can still be read.
     undo = _undo([notification_id])
+    # The notification to open next, of a message next to its list.
+    then = load_body(SelectedItems, {"item": request.form.getlist("then")})["item"]
     call_api()
     notice = Notice(_("Message deleted."), undo=undo)
+    if then:
+        with suppress(NotificationNotFound):
+            item = service(Inbox).mark(caller().account.id, then[0], True)
+            return _show_item(item, notice.text, undo)
     if is_fragment_request():
         return _with_unread_count(render_fragment("owner/inbox_deleted.html", notice=notice))
     return redirect(_list_path(), notice.text, undo=undo)

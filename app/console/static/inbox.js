@@ -38,7 +38,7 @@ class Inbox extends HTMLElement {
   }
 
   async poll() {
-    if (document.visibilityState !== "visible" || this.isPolling) return;
+    if (document.visibilityState !== "visible" || this.isPolling || !this.list.offsetParent) return;
     this.isPolling = true;
     try {
       const headers = { "HX-Request": "true" };
@@ -113,5 +113,23 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     if (document.activeElement === document.body) next?.querySelector(".through")?.focus();
   }, { once: true });
 });
+
+// Next to the list, the deletion of a message opens the next one.
+document.addEventListener("click", ({ target }) => {
+  const { then } = target.closest("#delete_item")?.form.elements ?? {};
+  if (then) then.disabled = !document.getElementById("items")?.offsetParent;
+});
+
+// The list next to a message stays where it is, and shows the message's row.
+let top = 0;
+const panel = () => document.querySelector(".split aside .panel");
+document.addEventListener("htmx:beforeSwap", () => top = panel()?.scrollTop ?? 0);
+function showRow() {
+  panel()?.scrollTo(0, top);
+  document.querySelector("#items > [aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+document.addEventListener("htmx:afterSettle", ({ detail }) => detail.target === document.body && showRow());
+document.addEventListener("htmx:historyRestore", showRow);
+showRow();
 
 customElements.define("fd-inbox", Inbox);

@@ -14,11 +14,12 @@ document.addEventListener("keydown", (event) => {
   action(key);
 });
 
-// In the inbox, j and k move to the older and the newer message, and e deletes the message.
+// In the inbox, j and k move to the older and the newer message, and e deletes the message. Of an open
+// message, they press its buttons.
 function inbox(key) {
   const rows = [...document.querySelectorAll("#items > li")];
   const at = rows.indexOf(document.activeElement.closest("#items > li"));
-  if (!rows.length) document.getElementById({ j: "older_item", k: "newer_item", e: "delete_item" }[key])?.click();
+  if (document.getElementById("delete_item")) document.getElementById({ j: "older_item", k: "newer_item", e: "delete_item" }[key])?.click();
   else if (key === "e") rows[at]?.querySelector("[id^=delete_item]").click();
   else rows[at < 0 ? 0 : key === "j" ? at + 1 : at - 1]?.querySelector(".through").focus();
 }
