@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,18 +20,22 @@ from ..conftest import SECRET, close_connections
 from ..rigs.backends import free_port
 from ..rigs.console.site import FEATURES, Site, serve
 from ..rigs.manual_engine import ManualEngine
+from ..rigs.oidc.fake_fixtures import client_of
 
 
 @contextmanager
 def populated_site(migrated: Path, folder: Path) -> Iterator[Site]:
     database, port = folder / "frontdesk.db", free_port()
+    host = f"http://localhost:{port}"
     shutil.copy(migrated, database)
     environment = {
         **FEATURES,
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": f"sqlite:///{database}",
         "CORE__LOG_LEVEL": "ERROR",
-        "CORE__CLIENT_HOST": f"http://localhost:{port}",
+        "CORE__CLIENT_HOST": host,
+        "CORE__PUBLIC_URL": host,
+        "AUTH__PROVIDERS": json.dumps({"github": client_of("github")}),
         "AUTH__BCRYPT_ROUNDS": "4",
         "PROFILES__AVATAR_FOLDER": str(folder / "avatars"),
     }

@@ -79,7 +79,7 @@ def test_class_is_styled_in_one_place() -> None:
 
 
 def test_files_of_every_page_are_small() -> None:
-    modules = ("console", "focus", "forms", "moments", "popups")
+    modules = ("console", "forms", "moments", "popups")
     sizes = {name: len(gzip.compress((FOLDER / f"{name}.js").read_bytes(), 9)) for name in modules}
     assert sum(sizes.values()) <= 5_400, sizes
     assert len(gzip.compress((FOLDER / "console.css").read_bytes(), 9)) <= 12_600

@@ -59,7 +59,7 @@ def test_fields_come_back_after_sign_in_and_are_not_sent(
     page = client.answer.text
     assert RESTORED in client.page.text
     assert 'value="+49 30 901820"' in page
-    assert '<option value="Europe/London" selected>' in page
+    assert "<option selected>Europe/London<" in page
     assert "data-unsaved" in page
     assert ada.api().get("/account").json["phone"] is None
     client.submit("/account", **DETAILS)

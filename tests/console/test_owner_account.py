@@ -39,7 +39,7 @@ def test_details_can_be_set_and_cleared(reader: PageReader, ada: Person) -> None
     assert account["phone"] == "+442079460000"
     assert (account["locale"], account["time_zone"]) == ("pt-BR", "Europe/London")
     text = reader.get("/account")
-    assert '<option value="Europe/London" selected>' in text
+    assert "<option selected>Europe/London<" in text
     reader.send("/account", phone="", locale="", time_zone="")
     account = ada.api().get("/account").json
     assert (account["phone"], account["locale"], account["time_zone"]) == (None, None, None)
@@ -54,14 +54,14 @@ def test_invalid_phone_number_is_reported_at_its_field(reader: PageReader) -> No
     text = reader.send_rejected("/account", 422, phone="none of your business", time_zone="UTC")
     assert error_of(text, "phone")
     assert 'value="none of your business"' in text
-    assert '<option value="UTC" selected>' in text
+    assert "<option selected>UTC<" in text
 
 
 def test_language_set_by_a_client_stays(reader: PageReader, ada: Person) -> None:
     ada.api().patch("/account", json={"locale": "gsw", "time_zone": "US/Pacific"})
     text = reader.get("/account")
     assert '<option value="gsw" selected>' in text
-    assert '<option value="US/Pacific" selected>' in text
+    assert "<option selected>US/Pacific<" in text
 
 
 def keep_zone(reader: PageReader, name: str) -> None:

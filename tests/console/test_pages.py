@@ -17,7 +17,7 @@ from ..rigs.console.faults import as_lines
 from ..rigs.console.keyboard import tab_through
 from ..rigs.console.site import Visitor
 from ..rigs.console.structure import structure_errors
-from ..rigs.console.wire import FIRST_PAGE, FOLLOWING_PAGE, forget_files, weighed
+from ..rigs.console.wire import DESIGN_PAGE, FIRST_PAGE, FOLLOWING_PAGE, forget_files, weighed
 from .page_visits import ALL_PAGES, NAMED, ROUTES, PageVisits
 from .pages import Page
 
@@ -54,7 +54,8 @@ def check_both_visits(visits: PageVisits, visitor: Visitor, listed_page: Page) -
         arrive(visits, visitor, listed_page)
         found += errors_of(visits, visitor, listed_page)
     print(f"{listed_page.name}: {first}\nand again {again}")
-    limits = ((first, FIRST_PAGE), (again, FOLLOWING_PAGE))
+    most = DESIGN_PAGE if listed_page.view == "design" else FIRST_PAGE
+    limits = ((first, most), (again, FOLLOWING_PAGE))
     return [*found, *(f"is too heavy: {weight}" for weight, most in limits if weight.total > most)]
 
 

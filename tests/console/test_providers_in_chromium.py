@@ -23,6 +23,7 @@ from ..rigs.console.keyboard import tab_through
 from ..rigs.console.overlaps import overlaps
 from ..rigs.console.site import Site, Visitor, Visitors
 from ..rigs.console.structure import structure_errors
+from ..rigs.console.wire import FOLLOWING_PAGE, weighed
 from ..rigs.oidc.campus import Campus
 from ..rigs.oidc.fake_fixtures import client_of, client_of_apple
 from ..rigs.oidc.fakes import Apple, Fake, GitHub, Google, Microsoft
@@ -127,6 +128,9 @@ def test_owner_signs_in_and_confirms_the_link(
     page.get_by_role("button", name="Sign in", exact=True).click()
     heading(page, "Link your account with Google?")
     check(her, "link-confirm")
+    with weighed(page) as weight:
+        page.reload()
+    assert weight.total <= FOLLOWING_PAGE, weight
     page.get_by_role("button", name="Link account").click()
     page.get_by_text("You can now sign in with Google.").wait_for()
     heading(page, "Identity providers")

@@ -58,6 +58,10 @@ def test_origin_of_the_client_is_allowed(api: Api, ada: Person) -> None:
     assert headers["Access-Control-Allow-Origin"] == CLIENT
     assert headers["Access-Control-Allow-Credentials"] == "true"
     assert "Origin" in headers["Vary"]
+    # A script of the same origin needs no permission.
+    same_origin = {"Origin": CLIENT, "Sec-Fetch-Site": "same-origin"}
+    headers = api.get("/health", headers=same_origin).headers
+    assert "Access-Control-Allow-Origin" not in headers
     assert headers["Cache-Control"] == "no-store"
 
 

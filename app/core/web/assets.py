@@ -24,7 +24,7 @@ class Asset(NamedTuple):
 
     @classmethod
     def of(cls, body: bytes, mimetype: str) -> "Asset":
-        return cls(body, gzip.compress(body, 6, mtime=0), mimetype)
+        return cls(body, gzip.compress(body, 9, mtime=0), mimetype)
 
 
 def is_asset(path: Path) -> bool:

@@ -121,7 +121,9 @@ class RequestHooks:
         origin = current.environ.get("HTTP_ORIGIN")
         if origin is not None:
             response.vary.add("Origin")
-            if origin in self._origins:
+            # A page's own scripts have an `Origin` header too, and need no permission.
+            is_own = current.environ.get("HTTP_SEC_FETCH_SITE") == "same-origin"
+            if origin in self._origins and not is_own:
                 self._allow_origin(origin, headers)
         return response
 

@@ -10,7 +10,9 @@ from typing import Any
 from playwright.sync_api import Page
 
 KIB = 1024
-FIRST_PAGE, FOLLOWING_PAGE = 60 * KIB, 12 * KIB
+FIRST_PAGE, FOLLOWING_PAGE = 50 * KIB, 12 * KIB
+# The page with every part, which exists only in debug mode.
+DESIGN_PAGE = 56 * KIB
 
 
 @dataclass
