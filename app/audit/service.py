@@ -39,6 +39,9 @@ OWNER_PERIOD = timedelta(days=90)
 BATCH_ROWS = 1_000
 # Entries are counted up to this number.
 MAX_COUNT = 1_000
+# A page searches the data of this many entries, which no index has; the next page continues.
+MAX_SEARCHED = 10_000
+_ORDER = (AuditEntry.at, AuditEntry.id)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})", re.ASCII)
@@ -61,13 +64,19 @@ class AuditLog:
     ) -> Slice:
         # PostgreSQL's plan for several types depends on how frequent they are.
         with unprepared(self.session) if "kinds" in filters else nullcontext():
-            return self._slice(schema, self._conditions(filters, schema), page)
+            return self._slice(schema, self._conditions(filters, schema), page, _content(filters))
 
-    def count(self, filters: EntryFilter.Input, schema: type[Schema] = RecordRead) -> Estimate:
-        """Return the number of entries, exact up to MAX_COUNT."""
+    def count(
+        self, filters: EntryFilter.Input, schema: type[Schema] = RecordRead
+    ) -> Estimate | None:
+        """Return the number of entries, exact up to MAX_COUNT; None if a page does not search all
+        of them."""
         with unprepared(self.session):
             matching = select(AuditEntry.id).where(*self._conditions(filters, schema))
-            return count_rows(self.session, matching, MAX_COUNT)
+            newest = matching.order_by(*(each.desc() for each in _ORDER))
+            found, last = self._search(newest, _content(filters))
+            counted = count_rows(self.session, found.order_by(None), MAX_COUNT)
+        return counted if last is None or counted.how == "over" else None
 
     def about_account(self, account_id: AccountKey, page: EntryPage.Input) -> Slice:
         return self._slice(RecordRead, [AuditEntry.account_id == account_id], page)
@@ -92,8 +101,8 @@ class AuditLog:
         write: BatchWriter = write_json_lines,
     ) -> Iterator[bytes]:
         """Yield the entries as `write` returns them, the oldest first, one batch at a time."""
-        conditions = self._conditions(filters, schema)
-        in_order = _columns(schema).where(*conditions).order_by(AuditEntry.at, AuditEntry.id)
+        conditions = [*self._conditions(filters, schema), *_content(filters)]
+        in_order = _columns(schema).where(*conditions).order_by(*_ORDER)
         # A session that the application uses is not released.
         in_use = is_in_use(self.session)
         read = row_serializer(schema)
@@ -109,23 +118,48 @@ class AuditLog:
         # The first batch is read before the response starts, so that errors are still reported.
         return _batches(in_order, batch, *batch(in_order))
 
-    def _slice(self, schema: Any, conditions: Sequence[Condition], page: EntryPage.Input) -> Slice:
+    def _slice(
+        self,
+        schema: Any,
+        conditions: Sequence[Condition],
+        page: EntryPage.Input,
+        content: Sequence[Condition] = (),
+    ) -> Slice:
         limit, is_backward = page["limit"], "before" in page
-        order, query = (AuditEntry.at, AuditEntry.id), _columns(schema).where(*conditions)
+        query = _columns(schema).where(*conditions)
         if is_backward:
-            query = query.where(tuple_(*order) > _parse_cursor(page["before"], "before"))
+            query = query.where(tuple_(*_ORDER) > _parse_cursor(page["before"], "before"))
         elif "after" in page:
-            query = query.where(tuple_(*order) < _parse_cursor(page["after"], "after"))
-        in_order = query.order_by(*(each if is_backward else each.desc() for each in order))
-        rows = self.session.execute(in_order.limit(limit + 1))
-        return slice_of(
+            query = query.where(tuple_(*_ORDER) < _parse_cursor(page["after"], "after"))
+        in_order = query.order_by(*(each if is_backward else each.desc() for each in _ORDER))
+        searched, last = self._search(in_order, content, is_backward=is_backward)
+        rows = self.session.execute(searched.limit(limit + 1))
+        found = slice_of(
             [*map(row_serializer(schema), rows)],
             limit,
             _create_cursor,
             is_first="after" not in page,
             is_backward=is_backward,
-            read_first=lambda: self._slice(schema, conditions, {"limit": limit}),
+            read_first=lambda: self._slice(schema, conditions, {"limit": limit}, content),
         )
+        if last is None or is_backward or found.after is not None:
+            return found
+        return found._replace(after=_create_cursor(last))
+
+    def _search(
+        self, in_order: Select[Any], content: Sequence[Condition], *, is_backward: bool = False
+    ) -> tuple[Select[Any], EntryItem | None]:
+        """Return the query with conditions on the data, and the last entry that a page searches;
+        None if it searches all."""
+        if not content:
+            return in_order, None
+        nth = in_order.with_only_columns(*_ORDER).offset(MAX_SEARCHED - 1).limit(1)
+        last = self.session.execute(nth).first()
+        if last is None:
+            return in_order.where(*content), None
+        position, end = tuple_(*_ORDER), tuple(last)
+        is_searched = position <= end if is_backward else position >= end
+        return in_order.where(*content, is_searched), {"at": last.at, "id": last.id}
 
     def _conditions(self, filters: EntryFilter.Input, schema: type[Schema]) -> list[Condition]:
         columns = (
@@ -176,10 +210,16 @@ def _of_kinds(kinds: Kinds) -> Iterator[Condition]:
     if MOST_FREQUENT not in kinds:
         # The condition of the partial index: without it, the database does not use the index.
         yield NOT_FREQUENT
-    if any(kinds.values()):
-        whole = AuditEntry.type.in_([name for name, variants in kinds.items() if not variants])
-        parts = ((AuditEntry.type == name, or_(*each)) for name, each in kinds.items() if each)
-        yield or_(whole, *(and_(*each) for each in parts))
+
+
+def _content(filters: EntryFilter.Input) -> list[Condition]:
+    """Return the conditions on the data of entries."""
+    kinds: Kinds = filters.get("kinds", {})
+    if not any(kinds.values()):
+        return []
+    whole = AuditEntry.type.in_([name for name, variants in kinds.items() if not variants])
+    parts = ((AuditEntry.type == name, or_(*each)) for name, each in kinds.items() if each)
+    return [or_(whole, *(and_(*each) for each in parts))]
 
 
 def _batches(

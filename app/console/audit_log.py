@@ -57,7 +57,7 @@ class EntryList(NamedTuple):
         return link_to(f".{self.at}_{end}", **{**self.path, **filters, **others})
 
     @reads_replica
-    def read(self, filters: EntryFilter.Input | None) -> tuple[Slice, Estimate]:
+    def read(self, filters: EntryFilter.Input | None) -> tuple[Slice, Estimate | None]:
         if filters is None:
             return Slice([]), Estimate(0, "exactly")
         log, position = service(AuditLog), filter_values(("after", "before"))

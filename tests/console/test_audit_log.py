@@ -244,6 +244,29 @@ def test_filter_finds_entries_by_their_content(
     assert [each["title"] for each in rows] == titles[::-1]
 
 
+def test_page_searches_the_content_of_a_limited_number_of_entries(
+    desk: FormClient, changes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.audit.service.MAX_SEARCHED", 2)
+    path, pages = f"{EVENTS}?type=account.updated.role&type=account.updated.suspended", []
+    while path:
+        page = desk.get(path)
+        assert "2 events" not in page
+        pages.append(titles_of(page))
+        [path] = re.findall(r'href="([^"]+)"[^>]* rel="next"', unescape(page)) or [""]
+    details, role, suspended = (
+        "Account details changed",
+        "Role changed from user to admin",
+        "Account suspended",
+    )
+    assert pages == [[details], [role], [suspended]]
+    assert "older events" in desk.get(f"{EVENTS}?type=account.updated.suspended")
+    [path] = re.findall(r'href="([^"]+)"[^>]* rel="prev"', unescape(page))
+    assert titles_of(desk.get(path)) == [details]
+    rows = read_csv(download(desk, f"{EVENTS}.csv?type=account.updated.suspended").text)
+    assert [each["title"] for each in rows] == [suspended]
+
+
 def test_filter_finds_entries_by_group(desk: FormClient, garden: FormClient, changes: None) -> None:
     page = desk.get(f"{EVENTS}?type=Workspaces&type=account.updated.suspended")
     assert {*titles_of(page)} == {"Account suspended", "Workspace created"}
