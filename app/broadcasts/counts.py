@@ -27,7 +27,7 @@ from ..delivery.outbox.models import SKIPPED, STATES
 from ..notifications.models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 # The counts of notifications with more receivers are stored.
-LARGE = 1000
+LARGE = 2500
 # Seconds after which a page recounts no further notification.
 COUNTING_SECONDS = 0.25
 # Stored counts stay valid this long for each receiver: a minute for a million.
