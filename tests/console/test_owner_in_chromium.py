@@ -59,6 +59,8 @@ def test_user_reads_marks_deletes_and_restores_messages(site: Site, visitors: Vi
         page.get_by_role("checkbox", name=f"Select {title}").press("Space")
     if her.cell.script:
         expect(page.get_by_text("2 selected")).to_be_visible()
+        # The browser asks before it leaves a page with such a form.
+        expect(page.locator("[data-unsaved]")).to_have_count(0)
         rows.filter(has_text="Plum").get_by_role("button", name="Delete").click()
         expect(page.get_by_text("1 selected")).to_be_visible()
     page.locator("#selection").get_by_role("button", name="Delete").click()
@@ -69,7 +71,7 @@ def test_user_reads_marks_deletes_and_restores_messages(site: Site, visitors: Vi
     if not her.cell.script:
         page.get_by_role("button", name="Filter").click()
     expect(page.get_by_text("No messages match this filter.")).to_be_visible()
-    assert page.url.endswith("?sender=admin") or not her.cell.script
+    assert page.url.endswith("?sender=admin")
 
 
 def test_user_reads_one_message_after_another(site: Site, visitors: Visitors) -> None:

@@ -30,7 +30,7 @@ const unsaved = ".desk form[data-unsaved]";
 
 document.addEventListener("input", (event) => {
   const { form, type } = event.target;
-  if (form?.method === "post" && type !== "password") form.dataset.unsaved = "";
+  if (form?.matches("[method=post]:not([data-selection])") && type !== "password") form.dataset.unsaved = "";
 });
 document.addEventListener("submit", (event) => delete event.target.dataset.unsaved, true);
 document.addEventListener("htmx:sendError", (event) => {
