@@ -36,6 +36,8 @@ from .models import OWNER, Member, Workspace
 MAX_MEMBERS = 10_000
 # Found workspaces are counted up to this number.
 MAX_FOUND = 10_000
+# Names, and slugs, that a search while the user types reads.
+MAX_NAMED = 1_000
 # Owners are found by texts of this length. Shorter ones would find too many.
 MIN_OWNER = 3
 # Owners of a workspace that a list shows.
@@ -96,24 +98,28 @@ class WorkspaceDirectory:
         )
 
     def named(self, search: str, limit: int) -> Sequence[Workspace]:
-        """Return the newest workspaces; with a text, those whose name or slug starts with it."""
-        with unprepared(self.accounts.session):
+        """Return the newest workspaces; with a text, of the first MAX_NAMED names and slugs that
+        start with it."""
+        session = self.accounts.session
+        with unprepared(session):
             rows = select(Workspace).order_by(Workspace.id.desc()).limit(limit)
             if search:
-                rows = rows.where(Workspace.id.in_(self._ids(self._by_name(search))))
-            return self.accounts.session.scalars(rows).all()
+                found = sorted(session.scalars(self._ids(self._by_name(search), MAX_NAMED)))
+                rows = rows.where(Workspace.id.in_(found[-limit:]))
+            return session.scalars(rows).all()
 
     def get(self, workspace_id: int) -> ListedWorkspace | None:
         found = self._listed(select(Workspace).where(Workspace.id == workspace_id))
         return found[0] if found else None
 
-    def _ids(self, matches: Sequence[ColumnElement[bool]]) -> Select[int]:
+    def _ids(
+        self, matches: Sequence[ColumnElement[bool]], most: int = MAX_FOUND + 1
+    ) -> Select[int]:
         """Select the ids by each index by itself: with OR, the database would read all rows."""
         parts = [
-            select(select(Workspace.id).where(each).limit(MAX_FOUND + 1).subquery().c.id)
-            for each in matches
+            select(select(Workspace.id).where(each).limit(most).subquery().c.id) for each in matches
         ]
-        return select(union(*parts).subquery().c.id).limit(MAX_FOUND + 1)
+        return select(union(*parts).subquery().c.id).limit(most)
 
     def _matches(self, search: str) -> tuple[Sequence[ColumnElement[bool]], bool]:
         """Return the conditions for a name or slug with this beginning, and for an owner whom the
