@@ -109,7 +109,6 @@ def console_form(
                 return _form_with_errors(page, path, problem, shown_at)
 
         described = operation(answer_form)
-        described.hidden = True
         described.calls = api_view or form
         return answer_form
 

@@ -12,7 +12,7 @@ from flask import Response
 from ..core.context import service
 from ..core.errors import NotFound
 from ..core.web.assets import CACHE_FOREVER, Asset, asset_response, is_asset, read_asset
-from ..core.web.operation import anyone, hidden
+from ..core.web.operation import anyone
 from ..delivery.mail.templates import Templates
 
 FOLDER = Path(__file__).parent / "static"
@@ -21,7 +21,6 @@ _POLICY = {"Content-Security-Policy": "default-src 'none'"}
 
 
 @anyone
-@hidden
 def static_asset(digest: str, name: str) -> Response:
     found = assets().get(name)
     if found is None:
@@ -34,7 +33,6 @@ def static_asset(digest: str, name: str) -> Response:
 
 
 @anyone
-@hidden
 def brand_css() -> Response:
     """Return the brand's colors, which emails have too, and its dark logo as CSS."""
     brand = service(Templates).brand

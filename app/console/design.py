@@ -9,7 +9,7 @@ from flask import Response, current_app
 
 from ..core.context import find_context
 from ..core.errors import NotFound
-from ..core.web.operation import anyone, hidden
+from ..core.web.operation import anyone
 from .pages import render_page
 
 # Email, name, role, status with its kind, and the time since the last sign-in.
@@ -23,7 +23,6 @@ _ERRORS = {"email": "Enter a valid email address.", "password": "This password i
 
 
 @anyone
-@hidden
 def design() -> Response:
     # Tests take screenshots of this page.
     if not (current_app.debug or current_app.testing):

@@ -23,7 +23,9 @@ def note_undocumented_problems(app: Flask) -> set[str]:
         if response.mimetype == "application/problem+json" and request.url_rule is not None:
             route_operation = find_operation(app.view_functions[request.url_rule.endpoint])
             code = response.get_json()["code"]
-            if route_operation and not route_operation.hidden and code in frontdesk_codes:
+            is_page = request.blueprint in app.extensions["frontdesk"].mounted.pages
+            is_documented = route_operation and not (route_operation.hidden or is_page)
+            if route_operation and is_documented and code in frontdesk_codes:
                 documented_problems = documented(
                     route_operation, request.method, request.url_rule
                 ).values()

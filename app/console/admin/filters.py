@@ -10,7 +10,7 @@ from ...auth.decorators import active_account_required, roles_required
 from ...core.context import current_frontdesk
 from ...core.errors import Invalid
 from ...core.web.fields import RequestSchema, StrictInteger
-from ...core.web.operation import View, hidden
+from ...core.web.operation import View
 from ..error_texts import labeled_error, message_for
 from ..links import link_to
 from ..navigation import ADMINS
@@ -20,7 +20,7 @@ from ..texts import _, mark
 
 def admins_only(view: View) -> View:
     """Decorate an admin page; its forms have the access rules of the API's routes."""
-    return roles_required(*ADMINS)(active_account_required(hidden(view)))
+    return roles_required(*ADMINS)(active_account_required(view))
 
 
 class ListPosition(RequestSchema):

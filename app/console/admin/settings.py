@@ -5,7 +5,6 @@ from flask import Response, request
 from ...auth.decorators import superuser_required
 from ...core.config.settings import DEFAULT
 from ...core.context import find_context
-from ...core.web.operation import hidden
 from ...extension.origins import Setting, SettingsSpace, settings_of
 from ..pages import render_page
 from ..texts import _
@@ -15,7 +14,6 @@ TOP_LEVEL = "-"
 
 
 @superuser_required
-@hidden
 def settings_page() -> Response:
     """Show one namespace, or what a search finds; at first, the changed settings: all settings
     together are a long page."""

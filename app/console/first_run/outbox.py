@@ -14,7 +14,7 @@ from flask import Response, current_app, request
 
 from ...core.context import current_frontdesk
 from ...core.errors import NotFound
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ...delivery.mail.base import Mailer
 from ...delivery.mail.mailer import FolderMailer
 from ..pages import render_framed, render_page
@@ -121,7 +121,6 @@ PER_PAGE = 25
 
 
 @anyone
-@hidden
 def mails_page() -> Response:
     folder = require_outbox()
     found = email_names(folder)
@@ -133,12 +132,10 @@ def mails_page() -> Response:
 
 
 @anyone
-@hidden
 def mail_page(name: str) -> Response:
     return render_page("first_run/mail.html", mail=read_email(require_outbox(), name))
 
 
 @anyone
-@hidden
 def mail_html(name: str) -> Response:
     return render_framed(read_email(require_outbox(), name).html)

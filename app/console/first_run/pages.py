@@ -16,7 +16,7 @@ from ...auth.sign_in.options import sign_in_options
 from ...auth.sign_in.policy import Challenge, SignInPolicy
 from ...core.context import current_frontdesk, find_context, service
 from ...core.web.fields import RequestSchema, Text
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ...core.web.request_data import takes
 from ...registration.browser import REGISTRATION
 from ..api_calls import console_form
@@ -48,7 +48,6 @@ def first_root_form() -> type[Schema]:
 
 
 @anyone
-@hidden
 def first_root_page() -> Response:
     token = request.values.get("token", "")
     try:

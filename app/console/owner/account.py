@@ -10,7 +10,7 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ...core.web.paging import Slice
 from ...core.web.request_data import schema_instance
 from ...deletion import routes as deletion_api
@@ -35,7 +35,6 @@ _NEWEST = 5
 
 
 @active_account_required
-@hidden
 def account_page() -> Response:
     account = get_from_api(account_api.get_account)
     account_id = caller().account.id
@@ -76,7 +75,6 @@ def set_appearance() -> Response:
 
 @active_account_required
 @exports_required
-@hidden
 def export_state() -> Response:
     """Return the state of the export for the page that polls it."""
     return render_fragment(
@@ -92,7 +90,6 @@ def ask_export(call_api: ApiCall) -> Response:
 
 @active_account_required
 @exports_required
-@hidden
 def fetch_export(export_id: int) -> Response:
     found: Response = get_from_api(exports_api.get_export_file, export_id=export_id)
     return found
@@ -100,7 +97,6 @@ def fetch_export(export_id: int) -> Response:
 
 @active_account_required
 @deletion_required
-@hidden
 def deletion_page() -> Response:
     accounts, account = service(Accounts), caller().attached_account
     return render_page(

@@ -13,7 +13,6 @@ from ...auth.sessions.devices import label_of
 from ...core.actions import PROVIDER_ACTOR, TOKEN_ACTOR
 from ...core.context import service
 from ...core.types import AccountKey, Values
-from ...core.web.operation import hidden
 from ...core.web.paging import Slice
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import takes
@@ -45,7 +44,6 @@ class AccountActivity(NamedTuple):
 
 
 @active_account_required
-@hidden
 @takes(query=EntryPage)
 def activity_page(query: EntryPage.Input) -> Response:
     found = _page(caller().account.id, {**query, "limit": PER_PAGE})

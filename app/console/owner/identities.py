@@ -5,7 +5,6 @@ from flask import Response, request
 from ...auth.decorators import active_account_required
 from ...auth.idp import account_routes as identities_api
 from ...auth.idp import routes as idp_api
-from ...core.web.operation import hidden
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import link_to, redirect, redirect_to
 from ..pages import render_page
@@ -18,7 +17,6 @@ _FORMS = (".begin_link", ".finish_link", ".remove_identity")
 
 
 @active_account_required
-@hidden
 @require_recent_sign_in
 def identities_page() -> Response:
     identities = get_from_api(identities_api.list_identities)
@@ -67,7 +65,6 @@ def remove_identity(call_api: ApiCall, identity_id: int) -> Response:
 
 
 @active_account_required
-@hidden
 @require_recent_sign_in
 def link_page() -> Response:
     """Ask the owner to confirm the link of a sign-in that requires it."""

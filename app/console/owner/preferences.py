@@ -4,7 +4,6 @@ from flask import Response, request
 
 from ...auth.decorators import active_account_required
 from ...core.types import JsonObject
-from ...core.web.operation import hidden
 from ...notifications import preferences_routes as preferences_api
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
@@ -20,7 +19,6 @@ _DESCRIPTIONS = {
 
 
 @active_account_required
-@hidden
 def preferences_page() -> Response:
     kinds = [_with_texts(kind) for kind in get_from_api(preferences_api.get_preferences)["kinds"]]
     channels = list(dict.fromkeys(channel for kind in kinds for channel in kind["channels"]))

@@ -13,7 +13,6 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.types import JsonObject, Values
-from ...core.web.operation import hidden
 from ...core.web.request_data import schema_for, takes
 from ...profiles import routes as profiles_api
 from ...profiles.errors import ProfileNotFound
@@ -30,7 +29,6 @@ from ..texts import _, mark
 
 
 @active_account_required
-@hidden
 def profile_page() -> Response:
     profile = _profile()
     schema = schema_for(form_schema if profile is None else form_update_schema)

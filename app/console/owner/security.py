@@ -17,7 +17,6 @@ from ...auth.sessions.management import OwnSession, SessionManagement
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, find_context, service
 from ...core.types import AccountKey
-from ...core.web.operation import hidden
 from ..pages import render_page
 from ..providers import provider_title
 from ..resources import ConsoleResources
@@ -27,7 +26,6 @@ from .security_checkup import FEW_CODES, Device, SecurityState, Step, next_step
 
 
 @active_account_required
-@hidden
 def security_page() -> Response:
     return render_page("owner/security/overview.html", overview=security_overview(caller()))
 

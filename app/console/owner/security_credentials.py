@@ -9,7 +9,6 @@ from ...auth.decorators import active_account_required, passwords_required
 from ...auth.email_change.service import EmailChanges
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
-from ...core.web.operation import hidden
 from ...registration import routes as registration_api
 from ..api_calls import ApiCall, console_form
 from ..links import link_to, redirect, redirect_to
@@ -20,7 +19,6 @@ from .step_up import is_fresh, require_recent_sign_in, require_second_factor
 
 
 @active_account_required
-@hidden
 @require_second_factor
 def email_page() -> Response:
     account = caller().account
@@ -52,7 +50,6 @@ def mail_own_verification(call_api: ApiCall) -> Response:
 
 @passwords_required
 @active_account_required
-@hidden
 def password_page() -> Response:
     return _with_password() if _has_password() else _without_password()
 

@@ -25,7 +25,6 @@ from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.types import JsonObject
 from ...core.web.fields import RequestSchema, Text
-from ...core.web.operation import hidden
 from ...core.web.request_data import takes
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
@@ -37,7 +36,6 @@ from .step_up import require_recent_sign_in
 
 @active_account_required
 @factors_required
-@hidden
 def factors_page() -> Response:
     found = get_from_api(mfa_api.list_authenticators)
     auth = current_frontdesk.settings.of(AuthSettings)
@@ -59,7 +57,6 @@ def factors_page() -> Response:
 
 
 @active_account_required
-@hidden
 @require_recent_sign_in
 def authenticator_page(authenticator_id: int) -> Response:
     found = get_from_api(mfa_api.list_authenticators)
@@ -102,7 +99,6 @@ def _page_of(authenticator: JsonObject) -> str:
 
 @active_account_required
 @factors_required
-@hidden
 @require_recent_sign_in
 def new_app_page() -> Response:
     """Show a new secret, or the secret of a rejected form again."""
@@ -153,7 +149,6 @@ def _render_setup(app: JsonObject) -> Response:
 
 @active_account_required
 @factors_required
-@hidden
 @require_recent_sign_in
 def recovery_codes_page() -> Response:
     return render_page(

@@ -9,7 +9,6 @@ from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions.devices import label_of
 from ...core.context import service
 from ...core.errors import NotFound
-from ...core.web.operation import hidden
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
@@ -22,7 +21,6 @@ from .step_up import require_recent_sign_in
 
 
 @active_account_required
-@hidden
 def passkeys_page() -> Response:
     return render_page(
         "owner/security/passkeys.html",
@@ -36,7 +34,6 @@ def passkeys_page() -> Response:
 
 
 @active_account_required
-@hidden
 @require_recent_sign_in
 def new_passkey_page() -> Response:
     if not service(ConsoleResources).features.passkeys:

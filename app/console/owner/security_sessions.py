@@ -4,7 +4,6 @@ from flask import Response
 
 from ...auth.decorators import active_account_required
 from ...auth.sessions import routes as sessions_api
-from ...core.web.operation import hidden
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Paging, redirect_to
 from ..pages import render_page
@@ -14,7 +13,6 @@ PER_PAGE = 25
 
 
 @active_account_required
-@hidden
 def sessions_page() -> Response:
     paging = Paging.from_request(PER_PAGE)
     found = get_from_api(sessions_api.list_sessions, query=paging.query)

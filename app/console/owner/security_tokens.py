@@ -8,7 +8,6 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.scopes import ACCOUNTS_READ, ACCOUNTS_WRITE, NOTIFICATIONS_SEND
 from ...core.context import service
-from ...core.web.operation import hidden
 from ...tokens import routes as tokens_api
 from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, console_form
@@ -26,7 +25,6 @@ _FOR_ADMINS = (NOTIFICATIONS_SEND, ACCOUNTS_READ, ACCOUNTS_WRITE)
 
 
 @active_account_required
-@hidden
 def tokens_page() -> Response:
     return render_page(
         "owner/security/tokens.html",
@@ -36,7 +34,6 @@ def tokens_page() -> Response:
 
 
 @active_account_required
-@hidden
 @require_recent_sign_in
 def new_token_page() -> Response:
     return render_page(

@@ -9,7 +9,6 @@ from ...auth.decorators import account_optional
 from ...banners.errors import BannerNotDismissible, BannerNotFound
 from ...banners.service import Banners
 from ...core.context import service
-from ...core.web.operation import hidden
 from ..api_calls import console_form
 from ..banners import dismissed_by_visitor, store_dismissed
 from ..links import has_page, is_fragment_request, link_to, previous_path, redirect
@@ -17,7 +16,6 @@ from ..links import has_page, is_fragment_request, link_to, previous_path, redir
 
 @console_form()
 @account_optional
-@hidden
 def dismiss_banner(banner_id: int) -> Response:
     """Hide a banner from the account, or in the browser of a visitor."""
     found, path = find_caller(optional=True), previous_path()

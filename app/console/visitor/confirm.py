@@ -10,7 +10,6 @@ from ...auth.step_up import routes as step_up_api
 from ...auth.step_up.service import Reauthentication
 from ...core.context import service
 from ...core.types import AccountKey
-from ...core.web.operation import hidden
 from ..api_calls import ApiCall, console_form
 from ..links import next_path, redirect
 from ..navigation import home_path
@@ -31,7 +30,6 @@ _METHODS = {
 
 
 @active_account_required
-@hidden
 def confirm_page() -> Response:
     service(Reauthentication).check_caller(caller())
     methods = _available_methods()

@@ -4,7 +4,7 @@ that requested it, which is in the form."""
 from flask import Response, request
 
 from ...auth.login_codes import routes as login_codes_api
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ..api_calls import ApiCall, console_form
 from ..links import next_path, redirect, redirect_to
 from ..navigation import home_path
@@ -15,7 +15,6 @@ from .cookie_sign_in import prepare_sign_in, redirect_signed_in
 
 
 @anyone
-@hidden
 def mailed_code_page() -> Response:
     if is_signed_in():
         return redirect(next_path(home_path()))
@@ -33,7 +32,6 @@ def ask_for_sign_in_code(call_api: ApiCall) -> Response:
 
 
 @anyone
-@hidden
 def typed_code_page() -> Response:
     """Show the rejected form again; without a form, redirect to the start."""
     if "login_id" not in request.form:

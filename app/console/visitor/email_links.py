@@ -10,7 +10,7 @@ from ...auth.email_change.undo import EmailChangeUndo
 from ...auth.errors import FreshSignInRequired, ReauthenticationRequired
 from ...core.context import current_frontdesk, service
 from ...core.types import AccountKey, JsonObject
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ...deletion import routes as deletion_api
 from ...deletion.service import Deletion
 from ..api_calls import ApiCall, console_form, report
@@ -27,7 +27,6 @@ _WAITING_SECONDS = 30 * 60
 
 
 @anyone
-@hidden
 def confirm_email_page() -> Response:
     changes = service(EmailChanges).proofs
     given = _token() or read_cookie(_WAITING) or ""
@@ -63,7 +62,6 @@ def confirm_new_email(call_api: ApiCall) -> Response:
 
 
 @anyone
-@hidden
 def undo_email_page() -> Response:
     if is_expired(service(EmailChangeUndo).proofs.find_undoable):
         return expired_link_page(_("The link was used or has expired."))
@@ -77,7 +75,6 @@ def undo_new_email(call_api: ApiCall) -> Response:
 
 
 @anyone
-@hidden
 def keep_account_page() -> Response:
     if is_expired(service(Deletion).scheduled_by):
         return expired_link_page(

@@ -4,7 +4,7 @@ from flask import Response, current_app, url_for
 
 from ...accounts.service import Accounts
 from ...core.context import current_frontdesk, find_context, service
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ..first_run.first_root import ROOT, FirstRoot
 from ..first_run.outbox import count_emails, has_outbox, is_local_request
 from ..links import redirect, redirect_to
@@ -15,7 +15,6 @@ DOCUMENTATION = "https://flask-frontdesk.readthedocs.io"
 
 
 @anyone
-@hidden
 def home() -> Response:
     if is_signed_in():
         return redirect(home_path())

@@ -11,7 +11,7 @@ from ...auth.sessions.cookie_sessions import CookieSessions
 from ...core.context import service
 from ...core.errors import Problem
 from ...core.types import JsonObject
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ..api_calls import ApiCall, console_form
 from ..links import next_path, redirect_to
 from ..navigation import home_path
@@ -30,7 +30,6 @@ def ask_for_factor(problem: Problem) -> Response:
 
 
 @anyone
-@hidden
 def second_step_page() -> Response:
     """Show the rejected form again; without a form, redirect to the start."""
     if "mfa_token" not in request.form:
@@ -81,7 +80,6 @@ def ask_for_enrolment(problem: Problem) -> Response:
 
 
 @anyone
-@hidden
 def enrolment_page() -> Response:
     """Show the rejected form again; without a form, redirect to the start."""
     if "mfa_token" not in request.form:
@@ -100,7 +98,6 @@ def begin_app_at_sign_in(call_api: ApiCall) -> Response:
 
 
 @anyone
-@hidden
 def app_at_sign_in_page(authenticator_id: int) -> Response:
     if "mfa_token" not in request.form:
         return redirect_to(".sign_in_page")

@@ -12,7 +12,7 @@ from ...auth.idp import routes as idp_api
 from ...auth.idp.pending import PendingSignIns
 from ...auth.idp.routes import provider_required
 from ...core.context import current_frontdesk
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ..api_calls import ApiCall, console_form, get_from_api, report
 from ..links import link_to, local_path, next_path, redirect, redirect_to
 from ..pages import render_page
@@ -25,7 +25,6 @@ _NEXT = "frontdesk_console_next"
 
 @anyone
 @provider_required
-@hidden
 def provider_sign_in(provider: str) -> Response:
     """Redirect to the provider. A link opens this page: the policy forbids forms to other sites."""
     query = {"redirect_uri": redirect_uri(provider)}
@@ -39,7 +38,6 @@ def provider_sign_in(provider: str) -> Response:
 
 @anyone
 @provider_required
-@hidden
 def provider_callback(provider: str) -> Response:
     values = request.values
     wanted = local_path(values.get("next", "")) or local_path(session.get(_NEXT, ""))
@@ -67,7 +65,6 @@ def finish_provider_sign_in(call_api: ApiCall, provider: str) -> Response:
 
 @anyone
 @provider_required
-@hidden
 def provider_code_page(provider: str) -> Response:
     """Show the rejected form again; without a form, redirect to the start."""
     if "login_id" not in request.form:

@@ -8,7 +8,7 @@ from ...auth.errors import InvalidProof
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk
 from ...core.errors import Problem
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import redirect_to
 from ..pages import render_page
@@ -17,7 +17,6 @@ from ..texts import _
 
 @anyone
 @passwords_required
-@hidden
 def forgot_page() -> Response:
     return render_page("visitor/forgot.html", email=request.args.get("email", ""))
 
@@ -30,7 +29,6 @@ def ask_for_reset(call_api: ApiCall) -> Response:
 
 @anyone
 @passwords_required
-@hidden
 def reset_code_page() -> Response:
     """Show the rejected form again; without a form, redirect to the start."""
     return _code_page() if "email" in request.form else redirect_to(".forgot_page")
@@ -44,7 +42,6 @@ def check_reset_code(call_api: ApiCall) -> Response:
 
 @anyone
 @passwords_required
-@hidden
 def reset_page() -> Response:
     """Show the form of the emailed link, or that the link has expired."""
     if request.method == "GET" and not _is_valid(request.args.get("token", "")):

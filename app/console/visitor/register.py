@@ -7,7 +7,7 @@ from ...accounts.service import Accounts
 from ...auth.errors import InvalidProof
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ...registration import routes as registration_api
 from ...registration.verification import Verification
 from ...workspaces.invitations.received import ReceivedInvitations
@@ -27,7 +27,6 @@ from .registered_browser import (
 
 
 @anyone
-@hidden
 def register_page() -> Response:
     if is_signed_in():
         return redirect(next_path(home_path()))
@@ -66,7 +65,6 @@ def register_account(call_api: ApiCall) -> Response:
 
 
 @anyone
-@hidden
 def verify_page() -> Response:
     """Show the page of the emailed link, or the form for the code and the email address."""
     token, form = request.values.get("token", ""), request.form

@@ -7,7 +7,7 @@ from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions import routes as sessions_api
 from ...auth.sign_in.link import SignInLinks
 from ...core.context import service
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ..api_calls import ApiCall, console_form
 from ..kept_forms import delete_mark, sign_out_note
 from ..links import link_to, next_path, redirect, redirect_to, set_notice
@@ -25,7 +25,6 @@ MAX_EMAIL = 320
 
 
 @anyone
-@hidden
 def sign_in_page() -> Response:
     if is_signed_in():
         return redirect(next_path(home_path()))
@@ -54,7 +53,6 @@ def sign_in_by_passkey(call_api: ApiCall) -> Response:
 
 
 @anyone
-@hidden
 def sign_in_link_page() -> Response:
     """Show a button: a program that checks links does not use the link up."""
     if is_expired(lambda token: service(SignInLinks).proofs.find(token, None)):
@@ -81,7 +79,6 @@ def carry_email() -> Response:
 
 
 @anyone
-@hidden
 def signed_out_page() -> Response:
     """Redirect from the URL of the page that follows a sign-out, if it is loaded again."""
     return redirect_to(".sign_in_page")

@@ -6,7 +6,7 @@ It never shows the email address: forwarded emails have the link too.
 from flask import Response, request
 
 from ...core.context import service
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ...notifications import unsubscribe_routes as unsubscribe_api
 from ...notifications.errors import InvalidUnsubscribeLink
 from ...notifications.unsubscribe import Unsubscribing
@@ -18,7 +18,6 @@ from ..texts import _
 
 
 @anyone
-@hidden
 def unsubscribe_page() -> Response:
     token = _token()
     try:

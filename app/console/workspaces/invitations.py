@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from ...auth.decorators import active_account_required
 from ...core.errors import Fault, Invalid
-from ...core.web.operation import hidden
 from ...workspaces import routes as workspaces_api
 from ...workspaces.errors import AlreadyAMember
 from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
@@ -31,7 +30,6 @@ _SEPARATORS = re.compile(r"[,;\n]+|\s+(?=[^\s,;]*@)")
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@hidden
 def workspace_invitations_page(workspace_slug: str) -> Response:
     paging = Paging.from_request(PER_PAGE)
     state = request.args.get("state", "")

@@ -9,7 +9,7 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.types import JsonObject
-from ...core.web.operation import View, hidden
+from ...core.web.operation import View
 from ...workspaces.guards import (
     active_member_required,
     current_member,
@@ -36,7 +36,7 @@ _FOR_ALL_MEMBERS = ("members", "settings")
 
 
 def managers_only(view: View) -> View:
-    guarded = workspace_roles_required(*MANAGERS, resolver=IN_PATH)(hidden(view))
+    guarded = workspace_roles_required(*MANAGERS, resolver=IN_PATH)(view)
     return active_account_required(active_member_required(resolver=IN_PATH)(guarded))
 
 

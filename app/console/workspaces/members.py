@@ -8,7 +8,6 @@ from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.db.estimates import Estimate
 from ...core.types import AccountKey
-from ...core.web.operation import hidden
 from ...core.web.replicas import reads_replica
 from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import (
@@ -33,7 +32,6 @@ _SUSPENDED = "suspended"
 
 @active_account_required
 @active_member_required(resolver=IN_PATH)
-@hidden
 def workspace_page(workspace_slug: str) -> Response:
     paging = Paging.from_request(PER_PAGE)
     search = request.args.get("search", "").strip()[:320]
@@ -72,7 +70,6 @@ def _total(viewer: AccountLike, search: str) -> Estimate | None:
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@hidden
 def member_page(workspace_slug: str, account_id: AccountKey) -> Response:
     shown = service(Members).get(current_workspace.id, account_id)
     status, people = shown.member.status, service(ConsoleResources).people

@@ -5,7 +5,6 @@ from flask import Response, request
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
-from ...core.web.operation import hidden
 from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import active_member_required, current_member
 from ...workspaces.models import OWNER
@@ -23,7 +22,6 @@ PER_PAGE = 50
 
 
 @active_account_required
-@hidden
 def workspaces_page() -> Response:
     paging = Paging.from_request(PER_PAGE)
     found = get_from_api(workspaces_api.list_workspaces, query=paging.query)
@@ -37,7 +35,6 @@ def workspaces_page() -> Response:
 
 
 @active_account_required
-@hidden
 def new_workspace_page() -> Response:
     return render_page("workspaces/new.html", at="workspaces_page")
 
@@ -64,7 +61,6 @@ def switch_workspace(call_api: ApiCall) -> Response:
 
 @active_account_required
 @active_member_required(resolver=IN_PATH)
-@hidden
 def workspace_settings_page(workspace_slug: str) -> Response:
     return render_workspace_page(
         "settings.html",

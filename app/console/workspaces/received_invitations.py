@@ -11,7 +11,7 @@ from ...auth.sessions import routes as sessions_api
 from ...core.context import service
 from ...core.errors import Invalid
 from ...core.types import JsonObject
-from ...core.web.operation import anyone, hidden
+from ...core.web.operation import anyone
 from ...workspaces.invitations import routes as invitations_api
 from ...workspaces.invitations.received import ReceivedInvitations
 from ...workspaces.invitations.schemas import AddressNotVerified
@@ -27,7 +27,6 @@ MAX_LISTED = 100
 
 
 @active_account_required
-@hidden
 def received_invitations_page() -> Response:
     try:
         found = get_from_api(invitations_api.list_received_invitations, query={"limit": MAX_LISTED})
@@ -48,7 +47,6 @@ def decline_own_invitation(call_api: ApiCall, invitation_id: int) -> Response:
 
 
 @anyone
-@hidden
 def invitation_page() -> Response:
     """Show an emailed invitation. Email scanners open it too: only the buttons change anything."""
     token = request.values.get("token", "")

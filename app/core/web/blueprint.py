@@ -72,7 +72,8 @@ class Blueprint(flask.Blueprint):
         is the path of the view `login`.
 
         `assemble` adds a feature that only applications with this blueprint have, with its table.
-        `has_pages`: session cookies authenticate here even if other routes do not accept them.
+        `has_pages`: session cookies authenticate here even if other routes do not accept them, and
+        the OpenAPI document has no route of the blueprint.
         """
         # Flask finds a template of the same name in the application's folder first.
         super().__init__(name, import_name, template_folder=str(templates_folder()))

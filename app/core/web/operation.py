@@ -278,7 +278,7 @@ def anyone(view: Callable[Params, Result]) -> Callable[Params, Result]:
 
 
 def hidden(view: Callable[Params, Result]) -> Callable[Params, Result]:
-    """Omit a route from the OpenAPI document (pages, metrics)."""
+    """Omit a route from the OpenAPI document; pages are not in it anyway."""
     operation(view).hidden = True
     return view
 

@@ -6,6 +6,7 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 
+from ...context import EXTENSION
 from ...types import JsonObject
 from ..blueprint import Blueprint, loaded
 from ..operation import Operation, find_operation
@@ -70,9 +71,16 @@ def make_document(app: Flask, title: str, version: str, server: str) -> JsonObje
 
 def _documented(app: Flask) -> Iterator[tuple[Rule, Operation]]:
     for rule in app.url_map.iter_rules():
-        described = find_operation(app.view_functions[rule.endpoint])
-        if described is not None and not described.hidden:
+        if (described := _find_documented(app, rule)) is not None:
             yield rule, described
+
+
+def _find_documented(app: Flask, rule: Rule) -> Operation | None:
+    """Return the operation of a route, or None for a page and for a route without documentation."""
+    if rule.endpoint.rpartition(".")[0] in app.extensions[EXTENSION].mounted.pages:
+        return None
+    described = find_operation(app.view_functions[rule.endpoint])
+    return None if described is None or described.hidden else described
 
 
 def _methods(rule: Rule) -> list[str]:
@@ -91,8 +99,7 @@ def _further_methods(app: Flask, rule: Rule) -> Iterator[tuple[str, Rule]]:
             found, _ = adapter.match(rule.rule, method, return_rule=True)
         except HTTPException:
             continue
-        described = find_operation(app.view_functions[found.endpoint])
-        if found.arguments and described is not None and not described.hidden:
+        if found.arguments and _find_documented(app, found) is not None:
             yield method, found
 
 
