@@ -19,7 +19,7 @@ from ..core.db.account_ids import IdKind
 from ..core.db.id_lists import id_list
 from ..core.db.search_indexes import SearchedNames, has_trigram_index
 from ..core.db.transaction import AnySession
-from ..core.types import AccountModel
+from ..core.types import AccountKey, AccountModel
 from .addresses import fold, read_phone
 from .errors import InvalidPhone
 from .models import Viewer
@@ -41,7 +41,7 @@ class Matches(NamedTuple):
     """The accounts that a search finds."""
 
     # None if there are more than MAX_MATCHES.
-    ids: Collection[Any] | None
+    ids: Collection[AccountKey] | None
     # The condition that an account is found. With many matches, it checks row after row, so only
     # a limited number of rows may be read.
     is_match: ColumnElement[bool]
@@ -96,7 +96,7 @@ class AccountFinder:
         ids = self.session.scalars(_union(arms)).all()
         return Matches(None, or_(*of_row)) if len(ids) > MAX_MATCHES else self.of_ids(ids)
 
-    def of_ids(self, ids: Collection[Any]) -> Matches:
+    def of_ids(self, ids: Collection[AccountKey]) -> Matches:
         listed = id_list([*ids], self.model.id.type, self.session.get_bind().dialect)
         return Matches(ids, self.model.id.in_(select(listed)))
 
@@ -210,12 +210,12 @@ class _Starts:
         for one, another in permutations(columns, 2) if others else ():
             yield and_(self._name(one, first), self._name(another, others))
 
-    def _name(self, column: Any, text: str) -> ColumnElement[bool]:
+    def _name(self, column: object, text: str) -> ColumnElement[bool]:
         # The database may lower ASCII letters alone, as SQLite does.
         starts = {re.sub("[A-Z]", lambda a: a[0].lower(), each) for each in _spellings(text)}
         return or_(*(self._range(func.lower(column), start) for start in sorted(starts)))
 
-    def _range(self, column: Any, start: str) -> ColumnElement[bool]:
+    def _range(self, column: object, start: str) -> ColumnElement[bool]:
         by_bytes = bytewise(column, self.dialect)
         return and_(by_bytes >= start, by_bytes < start + _END)
 

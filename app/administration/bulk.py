@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import select, update
 from sqlalchemy.orm.attributes import set_committed_value
@@ -186,7 +186,7 @@ class BulkAdministration:
             return IS_DELETING if account.status == DELETING else IS_PENDING
         return IS_ACTIVE if self.accounts.is_active(account) else None
 
-    def _end_tokens(self, accounts: Iterable[AccountLike], **values: Any) -> None:
+    def _end_tokens(self, accounts: Iterable[AccountLike], **values: object) -> None:
         """Update the accounts, with one statement unless some tokens were revoked just now."""
         now = self.accounts.clock.now()
         by_moment: dict[datetime, list[AccountLike]] = defaultdict(list)
@@ -196,7 +196,7 @@ class BulkAdministration:
         for moment, some in by_moment.items():
             self._update(some, tokens_valid_from=moment, **values)
 
-    def _update(self, accounts: Iterable[AccountLike], **values: Any) -> None:
+    def _update(self, accounts: Iterable[AccountLike], **values: object) -> None:
         model = self.accounts.model
         values = {
             name: each for name, each in values.items() if getattr(model, name, None) is not None

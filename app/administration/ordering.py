@@ -15,7 +15,7 @@ from ..core.coded_messages import NOT_A_PLACE
 from ..core.db.account_ids import IdKind
 from ..core.db.base import timestamp_literal
 from ..core.errors import Invalid
-from ..core.types import AccountModel, Values
+from ..core.types import AccountKey, AccountModel, Values
 from ..core.web.fields import is_storable
 from .rules import accounts_lack
 
@@ -33,7 +33,7 @@ class Cursor(NamedTuple):
     """The last row of a page: its value in the sort column, and its id."""
 
     value: Any
-    id: Any
+    id: AccountKey
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class Ordering:
         except (ValueError, TypeError, OverflowError):
             raise Invalid.about(parameter, NOT_A_PLACE) from None
 
-    def _read_value(self, value: Any) -> Any:
+    def _read_value(self, value: Any) -> object:
         if self.name == ID or (value is None and self.may_be_null):
             return None
         if self.name != EMAIL:

@@ -120,7 +120,7 @@ class AuditLog:
 
     def _slice(
         self,
-        schema: Any,
+        schema: type[Schema],
         conditions: Sequence[Condition],
         page: EntryPage.Input,
         content: Sequence[Condition] = (),

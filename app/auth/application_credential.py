@@ -125,7 +125,7 @@ class ApplicationReader:
             )
         return replace(found, account=self._read_id(found.account))
 
-    def _read_id(self, given: Any) -> AccountKey | None:
+    def _read_id(self, given: object) -> AccountKey | None:
         """Return the id of an account, or None for an id that no account can have."""
         if isinstance(given, self.accounts.model):
             return cast(AccountKey, given.id)

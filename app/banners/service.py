@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -27,7 +27,7 @@ from ..core.db.transaction import (
     transaction,
 )
 from ..core.errors import Invalid, QuotaReached
-from ..core.types import AccountKey, JsonObject
+from ..core.types import AccountKey, JsonObject, Values
 from ..core.web.responses import field_names, row_serializer
 from ..notifications.inbox import JsonText
 from ..notifications.receivers import Audience, Receivers, is_in_audience
@@ -166,7 +166,7 @@ class Banners:
         ]
         return sorted(shown, key=lambda each: LEVELS.index(each.banner["level"]))
 
-    def _with_audience(self, values: Mapping[str, Any]) -> JsonObject:
+    def _with_audience(self, values: Values) -> JsonObject:
         """Return the columns, with the stored form of the audience; raise Invalid for an account or
         a workspace that does not exist."""
         columns = dict(values)

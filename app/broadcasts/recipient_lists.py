@@ -12,6 +12,7 @@ from ..accounts.addresses import fold, read_email
 from ..accounts.errors import InvalidEmail
 from ..accounts.service import Accounts
 from ..core.db.account_ids import IdKind
+from ..core.types import AccountKey
 
 MAX_LINES = 10_000
 # Has that many UUIDs, such as the duplicate of a broadcast to a list of email addresses.
@@ -42,7 +43,7 @@ class RefusedLine(NamedTuple):
 @dataclass(frozen=True)
 class CheckedList:
     # The active accounts, each once.
-    ids: Sequence[Any]
+    ids: Sequence[AccountKey]
     refused: Sequence[RefusedLine]
     # The number of all refused lines, also of those without a reason.
     refused_count: int
@@ -63,7 +64,7 @@ class RecipientLists:
         """Return the accounts of the list's lines; raise ListTooLong."""
         lines = [*_lines(text)]
         found = self._find(lines)
-        accepted: dict[Any, None] = {}
+        accepted: dict[AccountKey, None] = {}
         refused: list[tuple[_Line, Row[Any] | None]] = []
         duplicates = 0
         for line in lines:
@@ -77,11 +78,11 @@ class RecipientLists:
         shown = [self._refuse(*each) for each in refused[:MAX_REFUSED]]
         return CheckedList([*accepted], shown, len(refused), duplicates)
 
-    def existing(self, ids: Iterable[Any]) -> list[Any]:
+    def existing(self, ids: Iterable[AccountKey]) -> list[AccountKey]:
         """Return the ids that still have an account."""
         return [row.id for row in self._rows(self.accounts.model.id, ids)]
 
-    def _find(self, lines: Iterable[_Line]) -> dict[Any, Row[Any]]:
+    def _find(self, lines: Iterable[_Line]) -> dict[object, Row[Any]]:
         """Return the accounts by what their lines name them by."""
         keys = {key for line in lines if (key := self._key(line.text)) is not None}
         emails = [key for kind, key in keys if kind == "email"]
@@ -90,7 +91,7 @@ class RecipientLists:
         found = {("email", fold(row.email)): row for row in self._rows(model.email, emails)}
         return found | {("id", row.id): row for row in self._rows(model.id, ids)}
 
-    def _rows(self, column: Any, values: Iterable[Any]) -> Iterator[Row[Any]]:
+    def _rows(self, column: Any, values: Iterable[object]) -> Iterator[Row[Any]]:
         model = self.accounts.model
         is_active = self.accounts.is_active_row().label("is_active")
         query = select(model.id, model.email, model.status, is_active)
@@ -99,7 +100,7 @@ class RecipientLists:
             batch = wanted[first : first + _BATCH]
             yield from self.accounts.session.execute(query.where(column.in_(batch)))
 
-    def _key(self, text: str) -> tuple[str, Any] | None:
+    def _key(self, text: str) -> tuple[str, AccountKey] | None:
         if "@" in text:
             return "email", fold(text)
         if not re.fullmatch(self.ids.pattern, text, re.ASCII):

@@ -1,7 +1,6 @@
 """Routes of the notifications that admins send."""
 
 from functools import wraps
-from typing import Any
 
 from flask import Response, after_this_request
 
@@ -63,7 +62,7 @@ def account_model_required(view: View) -> View:
     """Report the missing account model before authentication, which needs it."""
 
     @wraps(view)
-    def check_then_view(*args: object, **kwargs: object) -> Any:
+    def check_then_view(*args: object, **kwargs: object) -> object:
         if find_context().tables.account_model is None:
             raise AccountModelMissing
         return view(*args, **kwargs)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class ReportingCommand(click.Command):
     """Report an expected error, or a database that cannot be used, in one sentence."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except Problem as problem:

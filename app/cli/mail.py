@@ -2,7 +2,6 @@
 
 from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
@@ -45,7 +44,7 @@ def _template_errors(command: AnyFunction) -> AnyFunction:
     """Report a template that does not exist, or cannot be rendered, in one sentence."""
 
     @wraps(command)
-    def run(*args: object, **kwargs: object) -> Any:
+    def run(*args: object, **kwargs: object) -> object:
         try:
             return command(*args, **kwargs)
         except TemplateNotFound as error:

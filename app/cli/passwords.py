@@ -52,7 +52,7 @@ def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
         @wraps(command)
         def run(
             *args: object, password: str | None, password_file: object, **kwargs: object
-        ) -> Any:
+        ) -> object:
             if password_file is not None or password is not None:
                 if not service(Accounts).passwords.enabled:
                     raise click.UsageError("AUTH__PASSWORDS is off: accounts have no passwords.")

@@ -57,7 +57,7 @@ class ApiCall:
         """
         data = {"json": json, "form": json, "query": query}
 
-        def from_form(location: str, schema: Schema) -> Any:
+        def from_form(location: str, schema: Schema) -> object:
             given = data.get(location)
             return body_of(schema, request.form) if given is None else given
 
@@ -95,7 +95,7 @@ def console_form(
             _check_guarded(form)
 
         @wraps(form)
-        def answer_form(**path: object) -> Any:
+        def answer_form(**path: object) -> object:
             try:
                 if api_view is None:
                     return _call(form, _form_fields, path)
@@ -126,7 +126,7 @@ def report(problem: Problem) -> None:
     find_context().get(RejectionLog).log(problem)
 
 
-def _call(view: View, data: PageData, arguments: Values) -> Any:
+def _call(view: View, data: PageData, arguments: Values) -> object:
     described = find_operation(view)
     for needs in described.needs if described is not None else ():
         _check_available(needs)
@@ -181,7 +181,7 @@ def body_of(schema: Schema, form: Form, prefix: str = "") -> JsonObject:
 _ABSENT = object()
 
 
-def _value(field: fields.Field[Any], form: Form, name: str) -> Any:
+def _value(field: fields.Field[Any], form: Form, name: str) -> object:
     if isinstance(field, fields.Nested):
         if not (field.required or any(key.startswith(f"{name}.") for key in form)):
             return _ABSENT

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from flask import Response, current_app
 
@@ -43,10 +42,10 @@ class SampleForm:
 
     errors: dict[str, str]
 
-    def value(self, _name: str, default: object = "") -> Any:
+    def value(self, _name: str, default: object = "") -> object:
         return default
 
-    def values(self, _name: str, default: Iterable[Any] = ()) -> list[Any]:
+    def values(self, _name: str, default: Iterable[object] = ()) -> list[object]:
         return list(default)
 
     def error(self, name: str) -> str | None:

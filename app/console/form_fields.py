@@ -38,7 +38,7 @@ class FormField(NamedTuple):
     autocomplete: str | None
     maxlength: int | None
     # The allowed values, if they are limited.
-    choices: list[Any]
+    choices: list[object]
 
 
 def build_field(attribute: str, field: fields.Field[Any]) -> FormField:
@@ -62,7 +62,7 @@ def _max_length(field: fields.Field[Any]) -> int | None:
     return next((most for most in bounds if most), None)
 
 
-def _choices(field: fields.Field[Any]) -> list[Any]:
+def _choices(field: fields.Field[Any]) -> list[object]:
     allowed = (each.choices for each in field.validators if isinstance(each, validate.OneOf))
     return list(next(allowed, ()))
 

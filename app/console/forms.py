@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from flask import request
 from markupsafe import Markup
@@ -79,13 +78,13 @@ class FormState:
         """Whether the form shows input that was not saved."""
         return self.is_kept or self.problem is not None
 
-    def value(self, name: str, default: object = "") -> Any:
+    def value(self, name: str, default: object = "") -> object:
         default = "" if default is None else default
         if self.problem is None:
             return request.form.get(name, default) if self.is_kept else default
         return request.form.get(name, "")
 
-    def values(self, name: str, default: Any = ()) -> list[Any]:
+    def values(self, name: str, default: Iterable[object] = ()) -> Sequence[object]:
         return request.form.getlist(name) if self.is_unsaved else list(default)
 
     def error(self, name: str) -> str | None:

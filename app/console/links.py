@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -169,6 +169,9 @@ class PageLinks(NamedTuple):
     last: int
 
 
+Listed = TypeVar("Listed")
+
+
 class Paging(NamedTuple):
     offset: int
     limit: int
@@ -185,10 +188,10 @@ class Paging(NamedTuple):
         """The query for one row more than a page has, which shows whether a next page exists."""
         return {"offset": self.offset, "limit": self.limit + 1}
 
-    def visible(self, rows: Sequence[Any]) -> Sequence[Any]:
+    def visible(self, rows: Sequence[Listed]) -> Sequence[Listed]:
         return rows[: self.limit]
 
-    def links(self, rows: Sequence[Any]) -> PageLinks:
+    def links(self, rows: Sequence[object]) -> PageLinks:
         before, after = self.offset - self.limit, self.offset + self.limit
         has_more = len(rows) > self.limit and after <= MAX_OFFSET
         return PageLinks(

@@ -90,7 +90,7 @@ def has_pictures() -> bool:
     return PICTURE_ENDPOINT in current_app.view_functions
 
 
-def picture_path(file: Any) -> str:
+def picture_path(file: object) -> str:
     if not file or not has_pictures():
         return ""
     return url_for(PICTURE_ENDPOINT, name=file)

@@ -49,7 +49,7 @@ class RateLimit:
 
 
 def check_quota(
-    session: AnySession, model: Any, owner: object, most: int, *which: ColumnElement[bool]
+    session: AnySession, model: object, owner: object, most: int, *which: ColumnElement[bool]
 ) -> None:
     """Raise QuotaReached if the owner has this many rows. Until the open transaction ends, other
     requests that add rows of this owner wait."""

@@ -106,7 +106,7 @@ class LagMeter:
         """Forget the lock of the parent, in a forked process."""
         self._lock = Lock()
 
-    def check(self, connection: Any, known: _ConnectionInfo, was_usable: bool) -> None:
+    def check(self, connection: object, known: _ConnectionInfo, was_usable: bool) -> None:
         """Raise ReplicaUnusable unless the connection is to a standby within the limit.
 
         The server of a connection is asked once a second: behind one name there can be several

@@ -98,7 +98,7 @@ class Services(Generic[ThisContext]):
         for kind in list(self._makers):
             self.make(kind)
 
-    def make(self, kind: type[object]) -> Any:
+    def make(self, kind: type[object]) -> object:
         """Make the service, unless it exists; raise the problem that says why it is missing."""
         with self._lock:
             if not self.provides(kind):

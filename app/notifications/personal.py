@@ -6,7 +6,6 @@ is read, with the recipient's current values.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
@@ -24,13 +23,13 @@ class PersonalFields:
     model: AccountModel
     database: Engine
 
-    def read(self, ids: Collection[Any]) -> Mapping[Any, FieldValues]:
+    def read(self, ids: Collection[AccountKey]) -> Mapping[AccountKey, FieldValues]:
         with autocommit_engine(self.database).connect() as connection:
             return self.read_by(connection, ids)
 
     def read_by(
-        self, session: AnySession | Connection, ids: Collection[Any]
-    ) -> Mapping[Any, FieldValues]:
+        self, session: AnySession | Connection, ids: Collection[AccountKey]
+    ) -> Mapping[AccountKey, FieldValues]:
         account = self.model
         wanted = is_one_of(account.id, ids, self.database.dialect)
         columns = select(account.id, account.email, Profile.first_name, Profile.last_name)

@@ -19,7 +19,7 @@ from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.base import timestamp_literal
 from ..core.db.id_lists import id_list
 from ..core.db.transaction import AnySession
-from ..core.types import AccountModel, JsonObject, Values
+from ..core.types import AccountKey, AccountModel, JsonObject, Values
 from ..workspaces.models import ACTIVE, Member
 from .errors import UnknownReceivers
 from .models import InboxItem
@@ -27,7 +27,7 @@ from .models import InboxItem
 MAX_NAMED_IDS = 20
 
 
-def account_ids(accounts: Iterable[Any]) -> list[Any]:
+def account_ids(accounts: Iterable[object]) -> list[Any]:
     return [getattr(each, "id", each) for each in accounts]
 
 
@@ -117,8 +117,8 @@ def check_role(receivers: object, accounts: Accounts[Any]) -> None:
 class AccountRange:
     """Accounts with ids above `after` and up to `until`, and created until a time."""
 
-    after: Any = None
-    until: Any = None
+    after: AccountKey | None = None
+    until: AccountKey | None = None
     created_until: datetime | None = None
 
 
@@ -133,7 +133,7 @@ class Receivers:
 
     @classmethod
     def of(
-        cls, session: AnySession, accounts: Accounts, to: Audience | Iterable[Any] | None
+        cls, session: AnySession, accounts: Accounts, to: Audience | Iterable[object] | None
     ) -> Receivers:
         """Return the receivers for an audience, for accounts or their ids, each once, or for all
         accounts (None).
@@ -163,7 +163,7 @@ class Receivers:
         counted = self._filter(select(func.count()).select_from(self.accounts.model))
         return int(self.session.scalar(counted) or 0)
 
-    def end_of_range(self, most: int) -> Any:
+    def end_of_range(self, most: int) -> AccountKey | None:
         """Return the id of the last receiver in the next range, or None without receivers."""
         account_id = self.accounts.model.id
         first = self._filter(select(account_id).order_by(account_id).limit(most)).subquery()

@@ -130,7 +130,7 @@ class NotificationCreate(WithReceivers):
     )
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def require_channels(self, _data: Any, original: Any, **_: Any) -> None:
+    def require_channels(self, _data: object, original: object, **_: object) -> None:
         if isinstance(original, Mapping) and not {"channels", "kind"} & original.keys():
             raise ValidationError({"channels": [REQUIRED]})
 

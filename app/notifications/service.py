@@ -192,7 +192,9 @@ class Notifications(BasicService):
             }
         return {"receivers": receivers, "channels": reach}
 
-    def first_receivers(self, to: Audience | Iterable[object] | None, most: int) -> Sequence[Any]:
+    def first_receivers(
+        self, to: Audience | Iterable[object] | None, most: int
+    ) -> Sequence[AccountKey]:
         """Return the ids of some accounts that a notification would be sent to."""
         with transaction(self.session) as session, extended_timeout(self.session):
             targets = self._receivers(to).targets(None).order_by(self.accounts.model.id)
@@ -360,7 +362,7 @@ class Notifications(BasicService):
         return _reach(counts.pop(None, 0), counts)
 
 
-def _reach(count: int, left_out: dict[Any, int]) -> JsonObject:
+def _reach(count: int, left_out: dict[str | None, int]) -> JsonObject:
     reasons = [{"reason": why, "receivers": n} for why, n in sorted(left_out.items()) if n]
     return {"reached": count, "left_out": reasons}
 

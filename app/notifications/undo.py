@@ -67,7 +67,7 @@ class InboxUndo:
             return restored
 
 
-def _to_json(value: object) -> Any:
+def _to_json(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     return value if isinstance(value, bool) else serialize_id(value)

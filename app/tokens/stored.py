@@ -21,7 +21,7 @@ from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, execute_bulk
 from ..core.errors import Invalid, NotFound
 from ..core.limits import has_rows
-from ..core.types import AccountKey
+from ..core.types import AccountKey, Values
 from ..workspaces.models import Workspace
 from .errors import TooManyTokens
 from .format import SHOWN_LENGTH, digest_of, new_token
@@ -95,9 +95,7 @@ class StoredTokens:
             raise InactiveCaller
         return account
 
-    def insert(
-        self, given: TokenCreate.Input, columns: Mapping[str, Any], **data: object
-    ) -> ShownToken:
+    def insert(self, given: TokenCreate.Input, columns: Values, **data: object) -> ShownToken:
         """Insert a token within a transaction that has locked its owner: of simultaneous requests,
         none exceeds the quota."""
         names = list(dict.fromkeys(given["scopes"]))

@@ -15,7 +15,7 @@ from .models import OWNER, Member, Workspace
 from .slugs import CURRENT, DEFAULT, is_slug
 
 
-def is_entry_of(workspace_id: Any) -> ColumnElement[bool]:
+def is_entry_of(workspace_id: object) -> ColumnElement[bool]:
     """Return the condition for the audit log entries that belong to a workspace.
 
     Earlier versions also stored the workspace with rejected requests of other accounts, which its

@@ -98,7 +98,7 @@ def generate_key(algorithm: str) -> JsonObject:
             return jwk
 
 
-def _to_jwk(key: Any, algorithm: str) -> JsonObject:
+def _to_jwk(key: object, algorithm: str) -> JsonObject:
     import jwt
 
     jwk: JsonObject = jwt.get_algorithm_by_name(algorithm).to_jwk(key, as_dict=True)

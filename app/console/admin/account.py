@@ -1,7 +1,6 @@
 """The page of one account, and the forms on it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from flask import Response, request
 from markupsafe import Markup
@@ -224,25 +223,25 @@ EVENTS_SHOWN = 8
 LIST_LIMIT = 50
 
 
-def _events(account_id: AccountKey) -> Any:
+def _events(account_id: AccountKey) -> object:
     return build_entry_rows(_newest(administration_api.list_account_events, account_id))
 
 
-def _sessions(account_id: AccountKey) -> Any:
+def _sessions(account_id: AccountKey) -> object:
     query, view = {"limit": LIST_LIMIT}, credential_routes.list_account_sessions
     return get_from_api(view, query=query, account_id=account_id)
 
 
-def _memberships(account_id: AccountKey) -> Any:
+def _memberships(account_id: AccountKey) -> object:
     return service(AccountView).memberships(account_id, offset=0, limit=LIST_LIMIT)
 
 
-def _deliveries(account_id: AccountKey) -> Any:
+def _deliveries(account_id: AccountKey) -> object:
     return _newest(administration_api.list_account_deliveries, account_id)
 
 
 # The tabs, each with the name of the variable that only its template uses, and its query.
-TABS: Mapping[str, tuple[str, Callable[[AccountKey], Any]]] = {
+TABS: Mapping[str, tuple[str, Callable[[AccountKey], object]]] = {
     "activity": ("events", _events),
     "sessions": ("sessions", _sessions),
     "workspaces": ("memberships", _memberships),
@@ -306,7 +305,7 @@ def _origins(account_id: AccountKey) -> dict[tuple[int | None, str], str]:
     return {(each.workspace_id, each.granted): each.provider for each in origins}
 
 
-def _factors(account_id: AccountKey) -> Sequence[Any]:
+def _factors(account_id: AccountKey) -> Sequence[object]:
     # Imported only if the feature is enabled.
     from ...auth.mfa.authenticators import Authenticators
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from flask import Response, request
 
@@ -21,7 +20,7 @@ from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.db.estimates import Estimate
 from ...core.errors import Invalid
-from ...core.types import JsonObject
+from ...core.types import AccountKey, JsonObject
 from ...core.web.paging import Slice
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import load_body, schema_instance
@@ -31,6 +30,7 @@ from ..csv_files import csv_lines, download, is_csv_name, release_connection
 from ..form_fields import form_fields
 from ..links import current_path, link_to, redirect, redirect_to
 from ..pages import render_page
+from ..people import DisplayedPerson
 from ..resources import ConsoleResources
 from ..texts import _
 from .filters import (
@@ -145,7 +145,7 @@ def _known_statuses() -> list[str]:
     return [*service(Accounts).statuses(), PENDING, DELETING]
 
 
-def people_of(rows: Sequence[JsonObject]) -> dict[Any, Any]:
+def people_of(rows: Sequence[JsonObject]) -> dict[AccountKey, DisplayedPerson]:
     ids = current_frontdesk.tables.account_ids
     return service(ConsoleResources).people.by_ids(ids.from_path(str(row["id"])) for row in rows)
 

@@ -171,7 +171,7 @@ def _delivery_context(item: SentItem, query: ProgressQuery.Input) -> JsonObject:
     }
 
 
-def _names_of_senders(items: Iterable[SentItem]) -> dict[Any, str]:
+def _names_of_senders(items: Iterable[SentItem]) -> dict[str, str]:
     """Return the name of each sender, or the email address, by the id as a string."""
     ids = {item["sender_id"] for item in items} - {None}
     people = service(ConsoleResources).people.by_ids(ids)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import select
 
@@ -76,7 +75,7 @@ class Counted:
         """The numbers of the period itself; empty while rows are still being counted."""
         return self.numbers[-len(self.period.buckets) :] if self.numbers else ()
 
-    def points(self, second: "Counted") -> list[tuple[Any, ...]]:
+    def points(self, second: "Counted") -> list[tuple[str, int, int]]:
         """Return the points of a chart: a label, the number, and that of the second series."""
         return list(zip(self.period.labels, self.current, second.current, strict=True))
 

@@ -1,7 +1,8 @@
 """The activity of the owner's account."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
 from flask import Response
 
@@ -37,7 +38,7 @@ _SUSPICIOUS = frozenset(
 
 class AccountActivity(NamedTuple):
     text: str
-    at: Any
+    at: datetime
     # The actor, or the device and IP address; empty if unknown.
     origin: str
     is_suspicious: bool

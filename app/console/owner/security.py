@@ -1,7 +1,7 @@
 """The overview of an account's security."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flask import Response
 
@@ -11,7 +11,7 @@ from ...auth.decorators import active_account_required
 from ...auth.email_change.service import EmailChanges
 from ...auth.idp.identities import Identities
 from ...auth.mfa.authenticators import Authenticators
-from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
+from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND, Authenticator
 from ...auth.mfa.recovery_codes import RecoveryCodes
 from ...auth.sessions.management import OwnSession, SessionManagement
 from ...auth.settings import AuthSettings
@@ -70,7 +70,7 @@ class SecurityOverview(NamedTuple):
 
 def security_overview(caller: Caller) -> SecurityOverview:
     account, features = caller.account, service(ConsoleResources).features
-    authenticators: Sequence[Any] = ()
+    authenticators: Sequence[Authenticator] = ()
     if features.second_factors:
         authenticators = service(Authenticators).list(account.id)
     apps = [each for each in authenticators if each.kind == TOTP_KIND]
@@ -108,7 +108,7 @@ def _providers(account_id: AccountKey) -> list[str]:
     return [provider_title(each.provider) or each.provider for each in found]
 
 
-def codes_left(account_id: AccountKey, authenticators: Sequence[Any]) -> int | None:
+def codes_left(account_id: AccountKey, authenticators: Sequence[Authenticator]) -> int | None:
     if not service(ConsoleResources).features.factors:
         return None
     kinds = service(Authenticators).requirement.kinds

@@ -1,7 +1,5 @@
 """Passkeys on pages: the options for the browser, and the credential that a script sends."""
 
-from typing import Any
-
 import orjson
 from flask import request
 
@@ -37,7 +35,7 @@ def _options(view: View, mfa_token: str | None) -> str:
     return orjson.dumps(options).decode()
 
 
-def sent_credential() -> Any:
+def sent_credential() -> object:
     """Return the credential that the script sent; invalid JSON is an empty credential."""
     try:
         return orjson.loads(request.form.get("credential", ""))

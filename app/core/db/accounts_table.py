@@ -37,7 +37,7 @@ class AccountsTable:
         return ".".join(filter(None, (self.schema, self.name, self.key)))
 
     @property
-    def receiver_type(self) -> Any:
+    def receiver_type(self) -> object:
         """The column type of recipients' ids in deliveries."""
         return receiver_type(id_kind_of(self.type) or INTEGER_IDS)
 

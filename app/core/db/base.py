@@ -219,7 +219,7 @@ def create_private_database(engine: Engine) -> None:
             open(path, "xb", opener=private).close()
 
 
-def timestamp_literal(column: Any, value: datetime) -> Any:
+def timestamp_literal(column: Any, value: datetime) -> object:
     """Return a literal to compare with a column; an application's column may have no offset."""
     kind = column.element.type if hasattr(column, "element") else column.type
     if isinstance(kind, DateTime) and not isinstance(kind, UtcDateTime) and not kind.timezone:

@@ -352,7 +352,7 @@ def lock_name(session: AnySession, model: Any, name: str) -> None:
 
 
 def lock_or_raise(
-    session: AnySession, model: Any, which: ColumnElement[bool], missing: type[Exception]
+    session: AnySession, model: object, which: ColumnElement[bool], missing: type[Exception]
 ) -> None:
     """Lock one row until the end of the transaction. Raise `missing` if it does not exist."""
     if not lock_row(session, model, which):

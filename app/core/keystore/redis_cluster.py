@@ -52,7 +52,7 @@ class _BoundedConnection(Connection):
         parent: Any = super()
         parent.connect()
 
-    def send_packed_command(self, command: Any, check_health: bool = True) -> None:
+    def send_packed_command(self, command: object, check_health: bool = True) -> None:
         _deadline.check()
         parent: Any = super()
         parent.send_packed_command(command, check_health)

@@ -42,7 +42,7 @@ def account_id_converter(kind: IdKind) -> type[BaseConverter]:
         regex = kind.pattern
         part_isolating = True
 
-        def to_python(self, value: str) -> Any:
+        def to_python(self, value: str) -> object:
             try:
                 return kind.from_path(value)
             except ValueError:

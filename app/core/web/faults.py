@@ -127,7 +127,7 @@ def _coded_by_key(messages: Mapping[str, Any], source: Schema | fields.Field[Any
     }
 
 
-def _coded(message: Any, code: Code, *, is_own: bool) -> Any:
+def _coded(message: object, code: Code, *, is_own: bool) -> Any:
     """Return a message, or several in lists and dicts, with the code. A message that has a code
     keeps it; pages show the application's own messages."""
     match message:

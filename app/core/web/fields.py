@@ -194,11 +194,11 @@ class AccountId(Described, fields.Field[Any]):
             metadata=self.metadata,
         )
 
-    def _serialize(self, value: object, attr: object, obj: object, **kwargs: object) -> Any:
+    def _serialize(self, value: object, attr: object, obj: object, **kwargs: object) -> object:
         # The most frequent kind first.
         return value if isinstance(value, int) else serialize_id(value)
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> object:
         kind = current_frontdesk.tables.account_ids
         read = _received_field(kind).deserialize(value, attr, data)
         return kind.from_text(read)
@@ -231,12 +231,12 @@ class ObjectOrWord(fields.Nested):
         super().__init__(schema, **kwargs)
         self.word = word
 
-    def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> object:
         return value if value == self.word else super()._deserialize(value, *args, **kwargs)
 
     def _serialize(  # type: ignore[override]
-        self, nested_obj: Any, attr: Any, obj: Any, **kwargs: Any
-    ) -> Any:
+        self, nested_obj: object, attr: object, obj: object, **kwargs: object
+    ) -> object:
         if nested_obj == self.word:
             return nested_obj
         return super()._serialize(nested_obj, attr, obj, **kwargs)  # type: ignore[no-untyped-call]

@@ -16,7 +16,7 @@ def with_next_row(query: Values) -> JsonObject:
     return {**query, "limit": query["limit"] + 1}
 
 
-def page_of(rows: Sequence[Any], query: Values) -> tuple[Sequence[Any], Mapping[str, str]]:
+def page_of(rows: Sequence[Listed], query: Values) -> tuple[Sequence[Listed], Mapping[str, str]]:
     """Return the page and the headers that link to the next one.
 
     Only the last page has the total, which follows from its offset: counting the rows of a long

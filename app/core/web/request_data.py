@@ -177,7 +177,7 @@ def may_be_missing(schema: Schema | type[Schema]) -> bool:
     return getattr(schema.Meta, "may_be_missing", False)
 
 
-def _read_json(schema: Schema) -> Any:
+def _read_json(schema: Schema) -> object:
     body = _read_body()
     if not body.strip():
         if may_be_missing(schema):
@@ -285,7 +285,7 @@ class MalformedJson(BadRequest):
     security_event = "input"
 
 
-def read_json(body: bytes) -> Any:
+def read_json(body: bytes) -> object:
     if _deeper_than(body, MAX_DEPTH):
         raise MalformedJson(f"The request body is nested over {MAX_DEPTH} levels")
     try:

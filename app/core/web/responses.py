@@ -239,7 +239,7 @@ def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
     return call_and_compare
 
 
-def _page_value(schema: SchemaSource | None, result: Any, many: bool, view: View) -> Any:
+def _page_value(schema: SchemaSource | None, result: object, many: bool, view: View) -> Any:
     """Return what the response would show, as the page that calls the view gets it."""
     if schema is None:
         return result

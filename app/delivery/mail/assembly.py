@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 from werkzeug.local import LocalProxy
@@ -47,7 +47,7 @@ def _find_locale(context: Context, email: str) -> str | None:
     return found
 
 
-def _flask_mail(context: Context, mailer: Mailer) -> Any:
+def _flask_mail(context: Context, mailer: Mailer) -> object:
     """Return Flask-Mail's `Mail`, created when it is first used, for an application without one."""
 
     @cache

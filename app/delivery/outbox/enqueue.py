@@ -298,7 +298,7 @@ def oldest_pending(session: AnySession) -> datetime | None:
     return min((each for each in found if each is not None), default=None)
 
 
-def _first(moment: Any, condition: ColumnElement[bool]) -> Any:
+def _first(moment: object, condition: ColumnElement[bool]) -> Any:
     """Return the first moment of the messages with such a pending delivery."""
     pending = (Delivery.outgoing_id == OutgoingMessage.id, Delivery.state == PENDING, condition)
     unfinished = select(Delivery.id).where(*pending).correlate(OutgoingMessage).exists()

@@ -155,7 +155,7 @@ def is_delayed(channel: Any) -> ColumnElement[bool]:
     return and_(channel == EMAIL, OutgoingMessage.email_if_unread_at.is_not(None))
 
 
-def first_due_at(channel: Any) -> ColumnElement[Any]:
+def first_due_at(channel: object) -> ColumnElement[Any]:
     """Return when a message was due for the first time on a channel."""
     delayed = OutgoingMessage.email_if_unread_at
     return case((is_delayed(channel), delayed), else_=OutgoingMessage.created_at)

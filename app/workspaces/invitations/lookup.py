@@ -61,7 +61,7 @@ def select_open_count() -> Select[int]:
     )
 
 
-def in_state(state: str, now: Any) -> ColumnElement[bool]:
+def in_state(state: str, now: object) -> ColumnElement[bool]:
     if state == PENDING:
         return and_(Invitation.state == PENDING, Invitation.expires_at > now)
     if state == EXPIRED:

@@ -3,7 +3,6 @@ application."""
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from flask import Flask
 
@@ -66,7 +65,7 @@ _BY_FORMAT = {
 _BY_TYPE: JsonObject = {"string": "text", "integer": 1, "number": 1.0, "boolean": False}
 
 
-def completed(example: object, schema: JsonSchema, components: Components) -> Any:
+def completed(example: object, schema: JsonSchema, components: Components) -> object:
     """Return the example with the properties that it lacks: an application's schema may require
     more than Frontdesk's."""
     schema = _resolved(schema, components)
@@ -84,14 +83,14 @@ def completed(example: object, schema: JsonSchema, components: Components) -> An
     return present | {name: _sample(properties.get(name, {}), components) for name in missing}
 
 
-def _of_the_kind(example: object, schema: JsonSchema) -> Any:
+def _of_the_kind(example: object, schema: JsonSchema) -> object:
     """Convert account ids: Frontdesk's examples have integers, an application may use others."""
     if type(example) is int and "string" in schema.get("type", ()):
         return _BY_FORMAT.get(schema.get("format", ""), str(example))
     return example
 
 
-def _sample(schema: JsonSchema, components: Components) -> Any:
+def _sample(schema: JsonSchema, components: Components) -> object:
     if {"type": "null"} in schema.get("anyOf", ()) or "null" in schema.get("type", ()):
         return None
     schema = _resolved(schema, components)

@@ -49,21 +49,21 @@ class Converter(OpenAPIConverter):
         # apispec sets the format of some dates to None.
         return _by_itself({k: v for k, v in found.items() if v is not None or k == "default"})
 
-    def field2type_and_format(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
+    def field2type_and_format(self, field: fields.Field[Any], **kwargs: object) -> JsonSchema:
         if isinstance(field, fields.Number) and field.as_string:
             return {"type": "string"}
         return super().field2type_and_format(field, **kwargs)
 
-    def datetime2properties(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
+    def datetime2properties(self, field: fields.Field[Any], **kwargs: object) -> JsonSchema:
         found = super().datetime2properties(field, **kwargs)
         # The example and the minimum of timestamps are strings, though they are numbers.
         return {name: found[name] for name in ("type", "format") if name in found}
 
-    def field2default(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
+    def field2default(self, field: fields.Field[Any], **kwargs: object) -> JsonSchema:
         default = field.metadata.get("default", field.load_default)
         return {} if default is missing or callable(default) else {"default": default}
 
-    def field2choices(self, field: fields.Field[Any], **kwargs: Any) -> JsonSchema:
+    def field2choices(self, field: fields.Field[Any], **kwargs: object) -> JsonSchema:
         if any(isinstance(each, validate.ContainsOnly) for each in field.validators):
             # The choices are those of the items.
             return {}

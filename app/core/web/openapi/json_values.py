@@ -44,7 +44,7 @@ def as_json(value: object) -> Any:
     return str(value)
 
 
-def as_sent(field: fields.Field[Any], value: object) -> Any:
+def as_sent(field: fields.Field[Any], value: object) -> object:
     """Return a value of the field as requests and responses have it, such as a string for a Decimal
     with `as_string`. A value that is no value of the field is shown as it is."""
     if isinstance(field, (fields.Function, fields.Method)):

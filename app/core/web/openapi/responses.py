@@ -222,7 +222,7 @@ def _component(spec: APISpec, operation: str, kinds: Iterable[type[Problem]]) ->
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _example(kind: type[Problem]) -> Any:
+def _example(kind: type[Problem]) -> object:
     # Without `__init__` of the subclass, which may require arguments.
     problem: Problem = kind.__new__(kind)
     wait = {"Retry-After": "300"} if kind.status == HTTPStatus.TOO_MANY_REQUESTS else None
