@@ -2,6 +2,8 @@
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import requests
@@ -18,6 +20,7 @@ from joserfc.errors import (
 )
 from joserfc.jwk import KeySet
 
+from ...core.errors import Problem
 from ...core.types import JsonObject
 from ...core.web.fields import is_storable
 from ..errors import SignInRefused
@@ -31,7 +34,7 @@ CLOCK_SKEW_SECONDS = 30
 TIMES = ("exp", "iat", "nbf")
 
 
-UNKNOWN = (
+_UNKNOWN = (
     BadSignatureError,
     InvalidKeyIdError,
     InvalidKeyTypeError,
@@ -73,24 +76,31 @@ def verify(client: object, provider: Provider, token: JsonObject, nonce: str | N
         raise InvalidProviderResponse("the token endpoint returned no ID token")
     # Checked first, so that errors below are errors of the token.
     fetch_keys(client)
-    try:
+    with rejects_invalid("An ID token", SignInRefused):
         try:
             return _parse(client, provider, token, nonce)
         except BadSignatureError:
             # Authlib fetches new keys if a key's id is unknown; some providers reuse the id.
             fetch_keys(client, again=True)
             return _parse(client, provider, token, nonce)
-    except (requests.RequestException, InvalidProviderResponse, SignInRefused):
+
+
+@contextmanager
+def rejects_invalid(token: str, refusal: type[Problem]) -> Iterator[None]:
+    """Raise a problem for an invalid token, or `UnknownSignature`; log why."""
+    try:
+        yield
+    except (requests.RequestException, InvalidProviderResponse, Problem):
         raise
     except ClaimError as error:
-        raise SignInRefused from error
-    except UNKNOWN as error:
-        raise UnknownSignature("An ID token", error) from error
+        raise refusal from error
+    except _UNKNOWN as error:
+        raise UnknownSignature(token, error) from error
     except Exception as error:
         # A forged token can cause any error of the parser.
         reason = error.description if isinstance(error, JoseError) else ""
-        log.warning("An ID token was rejected: %s %.200r", type(error).__name__, reason)
-        raise SignInRefused from error
+        log.warning("%s was rejected: %s %.200r", token, type(error).__name__, reason)
+        raise refusal from error
 
 
 def _parse(client: Any, provider: Provider, token: JsonObject, nonce: str | None) -> JsonObject:

@@ -51,7 +51,9 @@ def mail_own_verification(call_api: ApiCall) -> Response:
 @passwords_required
 @active_account_required
 def password_page() -> Response:
-    return _with_password() if _has_password() else _without_password()
+    # Without a password, the form does not authenticate the owner.
+    require = require_second_factor if _has_password() else require_recent_sign_in
+    return require(_password_form)()
 
 
 @console_form(account_api.change_password, page=password_page)
@@ -59,17 +61,6 @@ def change_own_password(call_api: ApiCall) -> Response:
     call_api()
     path = path_to_tokens(caller().account.id) or link_to(".security_page")
     return redirect(path, _("Password changed. All other sessions have ended."))
-
-
-@require_second_factor
-def _with_password() -> Response:
-    return _password_form()
-
-
-@require_recent_sign_in
-def _without_password() -> Response:
-    """The page for an account without a password."""
-    return _password_form()
 
 
 def _password_form() -> Response:

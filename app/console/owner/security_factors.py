@@ -103,7 +103,8 @@ def _page_of(authenticator: JsonObject) -> str:
 def new_app_page() -> Response:
     """Show a new secret, or the secret of a rejected form again."""
     app = service(AppEnrollment).offer(caller().account, request.form.get("key", ""))
-    return _render_setup(app)
+    qr = totp.qr_code(app["uri"])
+    return render_page("owner/security/app.html", at="security_page", app=app, qr=qr)
 
 
 class AppSetupForm(RequestSchema):
@@ -130,21 +131,10 @@ def set_up_own_app(form: AppSetupForm.Input) -> Response:
     )
     if enrolled is None:
         raise Invalid.about("otp", _("The key has expired. Scan the new QR code."))
-    return _finish_setup(enrolled.recovery_codes)
-
-
-def _finish_setup(codes: Sequence[str] | None) -> Response:
-    if codes:
-        return render_recovery_codes(codes, _("Authenticator app set up."))
-    return redirect_to(
-        ".factors_page", _("Authenticator app set up. All other sessions have ended.")
-    )
-
-
-def _render_setup(app: JsonObject) -> Response:
-    return render_page(
-        "owner/security/app.html", at="security_page", app=app, qr=totp.qr_code(app["uri"])
-    )
+    if enrolled.recovery_codes:
+        return render_recovery_codes(enrolled.recovery_codes, _("Authenticator app set up."))
+    text = _("Authenticator app set up. All other sessions have ended.")
+    return redirect_to(".factors_page", text)
 
 
 @active_account_required

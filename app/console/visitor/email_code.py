@@ -11,7 +11,7 @@ from ..navigation import home_path
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from .confirm import emailed_code_page
-from .cookie_sign_in import prepare_sign_in, redirect_signed_in
+from .cookie_sign_in import sign_in_form
 
 
 @anyone
@@ -39,10 +39,7 @@ def typed_code_page() -> Response:
     return _code_page(request.form["login_id"])
 
 
-@console_form(login_codes_api.open_cookie_session_by_code, page=typed_code_page)
-def sign_in_by_code(call_api: ApiCall) -> Response:
-    prepare_sign_in()
-    return redirect_signed_in(call_api())
+sign_in_by_code = sign_in_form(login_codes_api.open_cookie_session_by_code, typed_code_page)
 
 
 def _code_page(login_id: str, message: str = "") -> Response:

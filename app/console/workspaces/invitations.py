@@ -6,20 +6,17 @@ from collections.abc import Iterator
 from flask import Response, request
 from markupsafe import Markup
 
-from ...auth.decorators import active_account_required
 from ...core.errors import Fault, Invalid
 from ...workspaces import routes as workspaces_api
 from ...workspaces.errors import AlreadyAMember
-from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
+from ...workspaces.guards import current_member
 from ...workspaces.invitations.models import STATES
 from ...workspaces.invitations.schemas import MAX_AT_ONCE
-from ...workspaces.models import MANAGERS
-from ...workspaces.routes import IN_PATH
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..error_texts import field_error
 from ..links import Paging, redirect_to
 from ..texts import _, _n
-from .layout import assignable_types, render_workspace_page
+from .layout import assignable_types, managers_only, render_workspace_page
 
 PER_PAGE = 25
 # Separators between entered or pasted email addresses: also a space, but only before an address, so
@@ -27,9 +24,7 @@ PER_PAGE = 25
 _SEPARATORS = re.compile(r"[,;\n]+|\s+(?=[^\s,;]*@)")
 
 
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 def workspace_invitations_page(workspace_slug: str) -> Response:
     paging = Paging.from_request(PER_PAGE)
     state = request.args.get("state", "")

@@ -16,7 +16,7 @@ from ...workspaces.guards import (
     current_workspace,
     workspace_roles_required,
 )
-from ...workspaces.models import MANAGERS, MEMBER_TYPES
+from ...workspaces.models import MANAGERS, MEMBER_TYPES, OWNER
 from ...workspaces.routes import IN_PATH
 from ...workspaces.service import Workspaces
 from ..links import link_to
@@ -35,9 +35,16 @@ _TABS = {
 _FOR_ALL_MEMBERS = ("members", "settings")
 
 
+def members_only(view: View) -> View:
+    return active_account_required(active_member_required(resolver=IN_PATH)(view))
+
+
 def managers_only(view: View) -> View:
-    guarded = workspace_roles_required(*MANAGERS, resolver=IN_PATH)(view)
-    return active_account_required(active_member_required(resolver=IN_PATH)(guarded))
+    return members_only(workspace_roles_required(*MANAGERS, resolver=IN_PATH)(view))
+
+
+def owners_only(view: View) -> View:
+    return members_only(workspace_roles_required(OWNER, resolver=IN_PATH)(view))
 
 
 def render_workspace_page(template: str, tab: str, **context: Any) -> Response:

@@ -2,26 +2,22 @@
 
 from flask import Response
 
-from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.web.request_data import takes
 from ...profiles.logos import WorkspaceLogos
 from ...profiles.routes import MAX_FORM_BYTES
 from ...profiles.schemas import LogoFile
-from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
-from ...workspaces.models import OWNER
-from ...workspaces.routes import IN_PATH
+from ...workspaces.guards import current_member
 from ..api_calls import console_form
 from ..forms import picture_errors
 from ..links import redirect_to
 from ..texts import _
+from .layout import owners_only
 from .own_workspaces import workspace_settings_page
 
 
 @console_form(page=workspace_settings_page)
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(OWNER, resolver=IN_PATH)
+@owners_only
 @picture_errors("logo")
 @takes(files=LogoFile, max_body=MAX_FORM_BYTES)
 def set_workspace_logo(workspace_slug: str, files: LogoFile.Input) -> Response:
@@ -31,9 +27,7 @@ def set_workspace_logo(workspace_slug: str, files: LogoFile.Input) -> Response:
 
 
 @console_form(page=workspace_settings_page)
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(OWNER, resolver=IN_PATH)
+@owners_only
 def remove_workspace_logo(workspace_slug: str) -> Response:
     service(WorkspaceLogos).remove(current_member)
     text = _("Logo removed.")

@@ -4,34 +4,26 @@ from flask import Response, request
 
 from ...accounts.models import AccountLike
 from ...auth.caller import caller
-from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.db.estimates import Estimate
 from ...core.types import AccountKey
 from ...core.web.replicas import reads_replica
 from ...workspaces import routes as workspaces_api
-from ...workspaces.guards import (
-    active_member_required,
-    current_member,
-    current_workspace,
-    workspace_roles_required,
-)
+from ...workspaces.guards import current_member, current_workspace
 from ...workspaces.members import Members
-from ...workspaces.models import ACTIVE, MANAGERS
+from ...workspaces.models import ACTIVE
 from ...workspaces.ownership import Ownership
-from ...workspaces.routes import IN_PATH
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Paging, redirect_to
 from ..resources import ConsoleResources
 from ..texts import _
-from .layout import assignable_types, render_workspace_page
+from .layout import assignable_types, managers_only, members_only, render_workspace_page
 
 PER_PAGE = 25
 _SUSPENDED = "suspended"
 
 
-@active_account_required
-@active_member_required(resolver=IN_PATH)
+@members_only
 def workspace_page(workspace_slug: str) -> Response:
     paging = Paging.from_request(PER_PAGE)
     search = request.args.get("search", "").strip()[:320]
@@ -67,9 +59,7 @@ def _total(viewer: AccountLike, search: str) -> Estimate | None:
     return service(Members).count(current_workspace.id, viewer, search or None)
 
 
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 def member_page(workspace_slug: str, account_id: AccountKey) -> Response:
     shown = service(Members).get(current_workspace.id, account_id)
     status, people = shown.member.status, service(ConsoleResources).people

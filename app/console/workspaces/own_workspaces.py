@@ -6,17 +6,16 @@ from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...workspaces import routes as workspaces_api
-from ...workspaces.guards import active_member_required, current_member
+from ...workspaces.guards import current_member
 from ...workspaces.models import OWNER
 from ...workspaces.ownership import Ownership
-from ...workspaces.routes import IN_PATH
 from ...workspaces.service import Workspaces
 from ..api_calls import ApiCall, console_form, get_from_api
 from ..links import Paging, redirect_to
 from ..pages import render_page
 from ..people import has_pictures
 from ..texts import _
-from .layout import render_workspace_page
+from .layout import members_only, render_workspace_page
 
 PER_PAGE = 50
 
@@ -59,8 +58,7 @@ def switch_workspace(call_api: ApiCall) -> Response:
     )
 
 
-@active_account_required
-@active_member_required(resolver=IN_PATH)
+@members_only
 def workspace_settings_page(workspace_slug: str) -> Response:
     return render_workspace_page(
         "settings.html",
