@@ -8,7 +8,6 @@ recounts the notification with the oldest counts, and more of them for a limited
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import ceil
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -38,11 +37,6 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 def is_large(receivers: int) -> bool:
     return receivers > LARGE
-
-
-def max_minutes(receivers: int) -> int:
-    """Return how many minutes old shown counts can be: 0 if they are not stored."""
-    return ceil(VALID_SECONDS * receivers / 60) if is_large(receivers) else 0
 
 
 class NotificationCounts(NamedTuple):
