@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
@@ -16,7 +16,7 @@ from ..auth.cross_site import own_origin
 from ..core.context import current_frontdesk
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Values
-from ..core.web.paging import own_path
+from ..core.web.paging import Listed, own_path
 from .cookies import BrowserEntry, cookie_name, delete_cookie
 
 # The name under which the service registers the blueprint.
@@ -167,9 +167,6 @@ class PageLinks(NamedTuple):
     older: str | None
     first: int
     last: int
-
-
-Listed = TypeVar("Listed")
 
 
 class Paging(NamedTuple):

@@ -47,6 +47,14 @@ def account_details(account_id: AccountKey) -> JsonObject:
     return found
 
 
+def change_page(template: str, account_id: AccountKey, **context: object) -> Response:
+    """Return the page of a form that changes the account."""
+    details = account_details(account_id)
+    allowed = may_change(details, account_id)
+    values: JsonObject = {"account": details, "may_change": allowed, **context}
+    return render_page(template, at=AT, **values)
+
+
 def may_change(details: JsonObject, account_id: AccountKey) -> bool:
     """Return whether the caller may change this account."""
     actor = caller().account
@@ -201,14 +209,8 @@ def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> 
 
 @admins_only
 def delete_managed_account_page(account_id: AccountKey) -> Response:
-    details = account_details(account_id)
-    return render_page(
-        "admin/delete_account.html",
-        at=AT,
-        account=details,
-        may_change=may_change(details, account_id),
-        owned=service(Ownership).solely_owned(account_id),
-    )
+    owned = service(Ownership).solely_owned(account_id)
+    return change_page("admin/delete_account.html", account_id, owned=owned)
 
 
 @console_form(administration_api.delete_managed_account, page=delete_managed_account_page)

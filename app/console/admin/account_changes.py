@@ -22,18 +22,15 @@ from ...core.web.request_data import takes
 from ...tokens import routes as tokens_api
 from ..api_calls import ApiCall, console_form
 from ..owner.step_up import require_recent_sign_in
-from ..pages import render_page
 from ..texts import _
 from ..tokens import ended_text
 from .account import (
-    account_details,
+    change_page,
     managed_account_page,
-    may_change,
     redirect_to_account,
     undo_status,
     with_ownerless,
 )
-from .accounts import AT
 from .filters import admins_only, start_of_day
 
 # The lengths of a suspension: a number of days, until a date, or until an admin lifts it.
@@ -45,14 +42,8 @@ CONFIRM, VERIFIED = "confirm", "verified"
 
 @admins_only
 def suspend_managed_account_page(account_id: AccountKey) -> Response:
-    details = account_details(account_id)
-    return render_page(
-        "admin/suspend_account.html",
-        at=AT,
-        account=details,
-        may_change=may_change(details, account_id),
-        has_dates=keeps_dates(current_frontdesk.tables.account_model),
-    )
+    has_dates = keeps_dates(current_frontdesk.tables.account_model)
+    return change_page("admin/suspend_account.html", account_id, has_dates=has_dates)
 
 
 @console_form(administration_api.update_managed_account, page=suspend_managed_account_page)
@@ -98,14 +89,8 @@ class NewAddress(RequestSchema):
 @admins_only
 @require_recent_sign_in
 def managed_email_page(account_id: AccountKey) -> Response:
-    details = account_details(account_id)
-    return render_page(
-        "admin/change_email.html",
-        at=AT,
-        account=details,
-        waiting=service(EmailChanges).waiting(account_id),
-        may_change=may_change(details, account_id),
-    )
+    waiting = service(EmailChanges).waiting(account_id)
+    return change_page("admin/change_email.html", account_id, waiting=waiting)
 
 
 @console_form(page=managed_email_page)
