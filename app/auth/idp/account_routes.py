@@ -19,9 +19,8 @@ from .identities import Identities, IdentityNotFound, OnlySignInMethod
 from .linking import AccountLinking
 from .models import Identity
 from .pending import link_purpose
-from .routes import named_provider, provider_required, provider_url
+from .routes import ProviderStart, named_provider, provider_required, provider_url
 from .schemas import IdentityRead, LinkBegin, LinkBegun, LinkConfirmation
-from .session_cookie import ProviderStart
 
 
 @active_account_required

@@ -2,6 +2,7 @@
 provider `default`."""
 
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlencode
 
 import flask
@@ -52,7 +53,6 @@ from .schemas import (
     provider_callback_read,
 )
 from .service import Browser, Callback, IdpSignIn
-from .session_cookie import ProviderStart
 
 # The longest form of a provider's return.
 MAX_FORM = 8 * 1024
@@ -196,6 +196,17 @@ def provider_return(provider: str, form: ProviderReturn.Input) -> Response:
     response.headers["Cache-Control"] = "no-store"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
+
+
+class ProviderStart(flask.Response):
+    """The response that begins at the provider. Its session cookie has SameSite=Lax by default.
+
+    Browsers send such a cookie when the provider redirects back, but not with forms of other sites.
+    The session cookie of all other responses keeps the application's setting.
+    """
+
+    def set_cookie(self, *args: Any, **options: Any) -> None:
+        super().set_cookie(*args, **{**options, "samesite": options.get("samesite") or "Lax"})
 
 
 def _begin(provider: str, query: IdpLogin.Input) -> Response:
