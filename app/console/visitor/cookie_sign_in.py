@@ -6,8 +6,8 @@ from ...auth.sessions.cookie_sessions import CookieSessions
 from ...auth.settings import AuthSettings
 from ...auth.sign_in.options import use_device
 from ...core.context import current_frontdesk, service
-from ...core.web.operation import View
-from ..api_calls import ApiCall, console_form
+from ...core.types import Values
+from ..api_calls import ApiCall
 from ..cookies import read_cookie, set_cookie
 from ..links import next_path, redirect
 from ..navigation import home_path
@@ -37,15 +37,10 @@ def redirect_signed_in(result: object, text: str = "", path: str = "") -> Respon
     return response
 
 
-def sign_in_form(api_view: View, page: View) -> View:
-    """Return the form of a sign-in method that needs nothing but the form's fields."""
-
-    @console_form(api_view, page=page)
-    def sign_in(call_api: ApiCall) -> Response:
-        prepare_sign_in()
-        return redirect_signed_in(call_api())
-
-    return sign_in
+def finish_sign_in(call_api: ApiCall, **data: Values) -> Response:
+    """Sign in with the API's view of a form."""
+    prepare_sign_in()
+    return redirect_signed_in(call_api(**data))
 
 
 def trust_days() -> int:

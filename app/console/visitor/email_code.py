@@ -11,7 +11,7 @@ from ..navigation import home_path
 from ..pages import is_signed_in, render_page
 from ..texts import _
 from .confirm import emailed_code_page
-from .cookie_sign_in import sign_in_form
+from .cookie_sign_in import finish_sign_in
 
 
 @anyone
@@ -39,7 +39,9 @@ def typed_code_page() -> Response:
     return _code_page(request.form["login_id"])
 
 
-sign_in_by_code = sign_in_form(login_codes_api.open_cookie_session_by_code, typed_code_page)
+@console_form(login_codes_api.open_cookie_session_by_code, page=typed_code_page)
+def sign_in_by_code(call_api: ApiCall) -> Response:
+    return finish_sign_in(call_api)
 
 
 def _code_page(login_id: str, message: str = "") -> Response:

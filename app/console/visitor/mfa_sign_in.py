@@ -19,7 +19,7 @@ from ..pages import render_page
 from ..recovery_codes import show_recovery_codes
 from ..texts import _
 from . import passkeys
-from .cookie_sign_in import prepare_sign_in, redirect_signed_in, sign_in_form, trust_days
+from .cookie_sign_in import finish_sign_in, prepare_sign_in, redirect_signed_in, trust_days
 from .passkeys import sent_credential
 
 
@@ -37,19 +37,24 @@ def second_step_page() -> Response:
     return _page(request.form["mfa_token"], request.form.get("methods", "").split())
 
 
-finish_by_app = sign_in_form(mfa_api.finish_cookie_session, second_step_page)
-finish_by_recovery_code = finish_by_app
+@console_form(mfa_api.finish_cookie_session, page=second_step_page)
+def finish_by_app(call_api: ApiCall) -> Response:
+    return finish_sign_in(call_api)
+
+
+@console_form(mfa_api.finish_cookie_session, page=second_step_page)
+def finish_by_recovery_code(call_api: ApiCall) -> Response:
+    return finish_sign_in(call_api)
 
 
 @console_form(mfa_api.finish_cookie_session, page=second_step_page)
 def finish_by_passkey(call_api: ApiCall) -> Response:
-    prepare_sign_in()
     body = {
         "mfa_token": request.form.get("mfa_token", ""),
         "credential": sent_credential(),
         "trust": request.form.getlist("trust")[-1:] == ["true"],
     }
-    return redirect_signed_in(call_api(json=body))
+    return finish_sign_in(call_api, json=body)
 
 
 def _page(mfa_token: str, methods: list[str]) -> Response:

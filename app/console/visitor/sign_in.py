@@ -18,7 +18,7 @@ from ..providers import provider_links, title_of_page
 from ..resources import ConsoleResources
 from ..texts import _
 from . import passkeys
-from .cookie_sign_in import prepare_sign_in, redirect_signed_in, sign_in_form
+from .cookie_sign_in import finish_sign_in
 from .passkeys import sent_credential
 
 MAX_EMAIL = 320
@@ -40,13 +40,14 @@ def sign_in_page() -> Response:
     return delete_mark(response)
 
 
-sign_in = sign_in_form(sessions_api.open_cookie_session, sign_in_page)
+@console_form(sessions_api.open_cookie_session, page=sign_in_page)
+def sign_in(call_api: ApiCall) -> Response:
+    return finish_sign_in(call_api)
 
 
 @console_form(passkeys_api.open_cookie_session_by_passkey, page=sign_in_page)
 def sign_in_by_passkey(call_api: ApiCall) -> Response:
-    prepare_sign_in()
-    return redirect_signed_in(call_api(json={"credential": sent_credential()}))
+    return finish_sign_in(call_api, json={"credential": sent_credential()})
 
 
 @anyone
@@ -57,7 +58,9 @@ def sign_in_link_page() -> Response:
     return render_page("visitor/sign_in_link.html", token=request.values.get("token", ""))
 
 
-sign_in_by_link = sign_in_form(auth_api.login_by_link, sign_in_link_page)
+@console_form(auth_api.login_by_link, page=sign_in_link_page)
+def sign_in_by_link(call_api: ApiCall) -> Response:
+    return finish_sign_in(call_api)
 
 
 @console_form()
