@@ -1,10 +1,10 @@
 // The command palette: finds pages of the navigation and, for admins, accounts, workspaces and broadcasts. The focus stays in the input;
-// the chosen option is its active descendant. Also the dialog of the shortcuts.
+// the chosen option is its active descendant. Also the keyboard shortcuts and their dialog.
 
 // Single keys disturb speech input, so the user can turn them off.
 const name = "fd-single-keys";
 
-export function singleKeys() {
+function singleKeys() {
   try {
     return localStorage.getItem(name) !== "off";
   } catch {
@@ -34,7 +34,7 @@ const parts = () => {
 };
 const options = () => [...parts().list.querySelectorAll("[role=option]")];
 
-export function find() {
+function find() {
   const { dialog, input } = parts();
   // A menu of a narrow screen would cover the dialog's opener.
   document.querySelectorAll("details:is(.menu, .opener)[open]").forEach((menu) => { menu.open = false; });
@@ -43,14 +43,14 @@ export function find() {
   update();
 }
 
-export function search() {
+function search() {
   const field = document.querySelector("main input[type=search]");
   if (!field) return find();
   field.focus();
   field.select();
 }
 
-export function help() {
+function help() {
   document.querySelectorAll("details.menu[open]").forEach((menu) => { menu.open = false; });
   const dialog = document.getElementById("shortcuts");
   dialog.querySelector("#single-keys").checked = singleKeys();
@@ -137,4 +137,32 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "Enter") all[at]?.click();
   else return;
   event.preventDefault();
+});
+
+// Keys are no shortcuts while the user types.
+const typing = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
+
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  const isCommand = event.ctrlKey !== event.metaKey && key.toLowerCase() === "k";
+  const action = isCommand ? find : { "/": search, "?": help, j: inbox, k: inbox, e: inbox }[key];
+  if (!action || event.altKey || (!isCommand && (event.ctrlKey || event.metaKey))) return;
+  if (!document.getElementById("palette") || target.closest?.(typing)) return;
+  if (document.querySelector("dialog[open]") || (!isCommand && !singleKeys())) return;
+  event.preventDefault();
+  action(key);
+});
+
+// In the inbox, j and k move to the older and the newer message, and e deletes the message. Of an open
+// message, they press its buttons.
+function inbox(key) {
+  const rows = [...document.querySelectorAll("#items > li")];
+  const at = rows.indexOf(document.activeElement.closest("#items > li"));
+  if (document.getElementById("delete_item")) document.getElementById({ j: "older_item", k: "newer_item", e: "delete_item" }[key])?.click();
+  else if (key === "e") rows[at]?.querySelector("[id^=delete_item]").click();
+  else rows[at < 0 ? 0 : key === "j" ? at + 1 : at - 1]?.querySelector(".through").focus();
+}
+document.addEventListener("click", ({ target }) => {
+  if (target.closest("[data-palette]")) find();
+  if (target.closest("[data-shortcuts]")) help();
 });
