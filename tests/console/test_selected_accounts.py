@@ -305,6 +305,12 @@ def test_admin_selects_accounts_in_the_list(site: Site, visitors: Visitors) -> N
     expect(page.get_by_text("2 accounts selected")).to_be_visible()
     expect(page.get_by_label(people[0].email)).to_be_checked()
 
+    boss.open(f"/admin/accounts/selected/add?account={people[0].id}")
+    workspaces = page.locator("#workspaces option")
+    expect(workspaces).to_have_count(5)
+    page.get_by_role("combobox", name="Workspace").fill("member2")
+    expect(workspaces).to_have_count(1 if boss.cell.script else 5)
+
 
 def test_selection_of_all_accounts_shows_its_number_and_its_limit(
     site: Site, visitors: Visitors, monkeypatch: pytest.MonkeyPatch
