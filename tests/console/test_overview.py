@@ -92,6 +92,7 @@ def test_figures_are_compared_with_the_period_before(world: World) -> None:
         (12, 10, "+20%, from 10"),
         (1000, 2000, "-50%, from 2,000"),
         (3, 3, "No change"),
+        (497, 498, "0%"),
         (3, 0, "+3, from 0"),
         (3, None, ""),
         (None, None, ""),

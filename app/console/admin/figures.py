@@ -48,6 +48,8 @@ class Figure:
         if not self.before:
             return _("+{n}, from 0", n=number(self.number))
         percent = round(100 * (self.number - self.before) / self.before)
+        if not percent:
+            return _("{n}%", n=0)
         amount, before = number(abs(percent)), number(self.before)
         if self.number > self.before:
             return _("+{n}%, from {before}", n=amount, before=before)
