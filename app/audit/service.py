@@ -74,9 +74,9 @@ class AuditLog:
         with unprepared(self.session):
             matching = select(AuditEntry.id).where(*self._conditions(filters, schema))
             newest = matching.order_by(*(each.desc() for each in _ORDER))
-            found, last = self._search(newest, _content(filters))
+            found, end = self._search(newest, _content(filters))
             counted = count_rows(self.session, found.order_by(None), MAX_COUNT)
-        return counted if last is None or counted.how == "over" else None
+        return counted if end is None or counted.how == "over" else None
 
     def about_account(self, account_id: AccountKey, page: EntryPage.Input) -> Slice:
         return self._slice(RecordRead, [AuditEntry.account_id == account_id], page)
@@ -132,7 +132,7 @@ class AuditLog:
         elif "after" in page:
             query = query.where(tuple_(*_ORDER) < _parse_cursor(page["after"], "after"))
         in_order = query.order_by(*(each if is_backward else each.desc() for each in _ORDER))
-        searched, last = self._search(in_order, content, is_backward=is_backward)
+        searched, end = self._search(in_order, content, is_backward=is_backward)
         rows = self.session.execute(searched.limit(limit + 1))
         found = slice_of(
             [*map(row_serializer(schema), rows)],
@@ -142,24 +142,22 @@ class AuditLog:
             is_backward=is_backward,
             read_first=lambda: self._slice(schema, conditions, {"limit": limit}, content),
         )
-        if last is None or is_backward or found.after is not None:
-            return found
-        return found._replace(after=_create_cursor(last))
+        return found._replace(after=found.after or (None if is_backward else end))
 
     def _search(
         self, in_order: Select[Any], content: Sequence[Condition], *, is_backward: bool = False
-    ) -> tuple[Select[Any], EntryItem | None]:
-        """Return the query with conditions on the data, and the last entry that a page searches;
-        None if it searches all."""
+    ) -> tuple[Select[Any], str | None]:
+        """Return the query with conditions on the data, and the cursor of the last entry that a
+        page searches; None if it searches all."""
         if not content:
             return in_order, None
         nth = in_order.with_only_columns(*_ORDER).offset(MAX_SEARCHED - 1).limit(1)
-        last = self.session.execute(nth).first()
+        found, last = in_order.where(*content), self.session.execute(nth).first()
         if last is None:
-            return in_order.where(*content), None
+            return found, None
         position, end = tuple_(*_ORDER), tuple(last)
         is_searched = position <= end if is_backward else position >= end
-        return in_order.where(*content, is_searched), {"at": last.at, "id": last.id}
+        return found.where(is_searched), _create_cursor(last._asdict())
 
     def _conditions(self, filters: EntryFilter.Input, schema: type[Schema]) -> list[Condition]:
         columns = (
