@@ -40,6 +40,8 @@ def test_admin_creates_changes_and_deletes_a_banner(site: Site, visitors: Visito
     expect(page.get_by_text("Banner created.")).to_be_visible()
     expect(page.get_by_role("row", name=TEXT)).to_contain_text("Shown now")
     expect(banner(page).get_by_role("img", name="Critical")).to_be_visible()
+    # The banner does not move the end of the navigation out of the window.
+    expect(page.locator(".side .account")).to_be_in_viewport(ratio=0.95)
     page.get_by_role("main").get_by_role("link", name=TEXT).click()
     page.get_by_label("Text").fill("Maintenance on Monday")
     page.get_by_role("button", name="Save").click()
