@@ -99,7 +99,9 @@ class TestFirstRoot:
         for wrong in ("", "x", token[:-1], f"{token}x"):
             refused = sent(client, token=wrong)
             assert 400 <= refused.status_code < 500
-            assert client.get(f"/first-root?token={wrong}", base_url=HOST).status_code == 400
+            link = f"/first-root?token={wrong}"
+            shown = client.get(link, base_url=HOST, follow_redirects=True)
+            assert shown.status_code == 400
         clock.step(hours=25)
         late = sent(client, token=token)
         assert late.status_code == 400
