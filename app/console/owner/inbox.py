@@ -16,7 +16,6 @@ from ...core.context import service
 from ...core.errors import Conflict, Problem
 from ...core.types import AccountKey, JsonObject
 from ...core.web.fields import RequestSchema, StrictInteger, Text
-from ...core.web.operation import hidden
 from ...core.web.replicas import reads_replica
 from ...core.web.request_data import load_body, takes
 from ...delivery.mail.markup import linked
@@ -110,7 +109,6 @@ class SelectedItems(RequestSchema):
 
 
 @active_account_required
-@hidden
 @takes(query=InboxQuery)
 def dashboard(query: InboxQuery.Input) -> Response:
     kinds = service(NotificationKinds).values()
@@ -123,7 +121,6 @@ def dashboard(query: InboxQuery.Input) -> Response:
 
 
 @active_account_required
-@hidden
 @takes(query=InboxQuery)
 def older_items(query: InboxQuery.Input) -> Response:
     """Return older messages, for users who scroll to the end of the list."""
@@ -131,7 +128,6 @@ def older_items(query: InboxQuery.Input) -> Response:
 
 
 @active_account_required
-@hidden
 @takes(query=NewItemsQuery)
 def new_items(query: NewItemsQuery.Input) -> Response:
     """Return messages newer than the page; the page polls, and the response is usually 304."""
@@ -179,7 +175,6 @@ def _rows_context(items: list[Item], query: InboxQuery.Input, *opened: Item) -> 
 
 
 @active_account_required
-@hidden
 @takes(query=InboxQuery)
 def item_page(query: InboxQuery.Input, item_id: int) -> Response:
     """Show a message, and next to it the newest page of its list or the page that it begins."""
