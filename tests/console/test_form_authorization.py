@@ -33,6 +33,8 @@ OWN_FORMS: dict[str, str] = {
     "dismiss_banner": "works for visitors too: their browser keeps the dismissed banners",
     "send_sample": "sends a sample email to the caller",
     "restore_item": "the API cannot undo a deletion",
+    "mark_selected_items": "changes several messages, which the API does one at a time",
+    "delete_selected_items": "changes several messages, which the API does one at a time",
     "make_first_root": "no account exists yet; the link of the server authorizes the form",
     "make_profile": "requires other properties than the API",
     "change_profile": "requires other properties than the API",
