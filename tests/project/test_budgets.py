@@ -15,23 +15,23 @@ from collections.abc import Iterator
 from .test_structure import APP, modules
 
 BUDGETS = {
-    "accounts": 2_228,
+    "accounts": 2_234,
     "administration": 1_390,
     "app": 481,
-    "audit": 407,
-    "auth": 11_303,
+    "audit": 437,
+    "auth": 11_239,
     "banners": 517,
-    "broadcasts": 1_227,
+    "broadcasts": 1_233,
     "cli": 1_172,
-    "console": 7_726,
+    "console": 7_750,
     "core": 7_435,
     "deletion": 297,
-    "delivery": 3_590,
+    "delivery": 3_560,
     "doctor": 459,
     "exports": 561,
     "extension": 1_729,
     "monitoring": 347,
-    "notifications": 2_398,
+    "notifications": 2_422,
     "profiles": 1_319,
     "registration": 428,
     "server": 422,
@@ -40,7 +40,7 @@ BUDGETS = {
     "testing": 398,
     "tokens": 1_010,
     "transfer": 1_217,
-    "workspaces": 2_685,
+    "workspaces": 2_690,
 }
 # A package may be this much smaller than its budget before the budget has to follow.
 SLACK = 20
