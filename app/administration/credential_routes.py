@@ -12,14 +12,15 @@ from ..auth.errors import NotAuthorized
 from ..auth.mfa import schemas as mfa_schemas
 from ..auth.mfa.authenticators import Authenticators
 from ..auth.sessions import schemas as session_schemas
-from ..auth.sessions.management import OwnSession, SessionManagement
+from ..auth.sessions.management import BY_OPERATOR, OwnSession, SessionManagement
 from ..core.context import EXTENSION, service
 from ..core.types import AccountKey
 from ..core.web.fields import Page
-from ..core.web.operation import example, note_needs, raises
+from ..core.web.operation import example, note_needs, raises, variables
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
-from .rules import administrators_only
+from .rules import OwnAccount, administrators_only
+from .service import Administration
 
 
 @administrators_only
@@ -36,6 +37,20 @@ def list_account_sessions(account_id: AccountKey, query: Page.Input) -> Sequence
     if account is None:
         raise AccountNotFound
     return service(SessionManagement).list(caller(), account, **query)
+
+
+@administrators_only
+@variables(session_id="ID of a session from `GET /admin/accounts/{account_id}/sessions`.")
+@example(answer=session_schemas.SESSION)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, session_schemas.SessionNotFound)
+@answers(200, session_schemas.SessionRead)
+def end_account_session(account_id: AccountKey, session_id: str) -> OwnSession:
+    """End a session of an account
+
+    Signs the device out immediately and returns the ended session.
+    """
+    account = service(Administration).find(caller().account, account_id)
+    return service(SessionManagement).end(caller(), account, session_id, BY_OPERATOR)
 
 
 @superuser_required
@@ -56,6 +71,7 @@ def add_routes(state: BlueprintSetupState) -> None:
     context, account = state.app.extensions[EXTENSION], "/<account_id:account_id>"
     for method, rule, view, needed in (
         ("GET", f"{account}/sessions", list_account_sessions, SessionManagement),
+        ("DELETE", f"{account}/sessions/<session_id>", end_account_session, SessionManagement),
         ("DELETE", f"{account}/authenticators", reset_authenticators, Authenticators),
     ):
         note_needs(view, needed)

@@ -113,8 +113,8 @@ SESSION_ENDED = Action(
     "session.ended",
     "Session ended",
     {
-        "reason": "`owner`, `replaced` by a sign-in of the same browser, or `provider`: signed out"
-        " at the identity provider",
+        "reason": "`owner`, `operator`, `replaced` by a sign-in of the same browser, or `provider`:"
+        " signed out at the identity provider",
         "sessions": "number of sessions, if several ended",
     },
     log_event="session_end",

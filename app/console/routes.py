@@ -163,6 +163,7 @@ ROUTES: tuple[Route, ...] = (
         (FORM, "/suspend", "account_changes.suspend_managed_account"),
         (FORM, "/recovery", "account.mail_managed_account_password"),
         (FORM, "/sign-out", "account.sign_out_managed_account"),
+        (FORM, "/sessions/<session_id>/end", "account_changes.end_managed_account_session"),
         (FORM, "/unlock", "account.unlock_managed_account"),
         (FORM, "/verify", "account.verify_managed_account"),
         (FORM, "/factors", "account.reset_managed_account_factors"),

@@ -33,6 +33,7 @@ ROUTES = (
     ("/admin/accounts/*/personal-tokens", "AUTH__PERSONAL_TOKENS"),
     ("/admin/accounts/*/personal-tokens/*", "AUTH__PERSONAL_TOKENS"),
     ("/admin/accounts/*/sessions", "AUTH__SESSIONS"),
+    ("/admin/accounts/*/sessions/*", "AUTH__SESSIONS"),
     ("/authenticators/*", "AUTH__MFA"),
     ("/authenticators/*/confirm", "AUTH__MFA"),
     ("/idp/*/backchannel-logout", "AUTH__PROVIDERS"),

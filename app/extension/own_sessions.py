@@ -54,7 +54,7 @@ class CallerSessions:
 
             frontdesk.sessions.end(session_id)
         """
-        ended = _sessions().end(caller(), session_id)
+        ended = _sessions().end(caller(), caller().account, session_id)
         if ended.current:
             forget_cookie()
         return ended

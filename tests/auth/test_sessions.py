@@ -248,6 +248,31 @@ def test_admin_lists_the_sessions_of_an_account(
     assert admin.get(path).json == []
 
 
+def test_admin_ends_one_session_of_an_account(
+    laptop: Api, phone: Api, ada: Person, person: MakePerson
+) -> None:
+    grace, root = (person(role, role=role) for role in ("admin", "root"))
+    admin = grace.api()
+    path = f"/admin/accounts/{ada.id}/sessions/"
+    laptop.delete(path + sid(phone), 403)
+    for unknown in (sid(admin), "x", "00000000-0000-0000-0000-000000000000"):
+        assert admin.delete(path + unknown, 404).json["code"] == "session_not_found"
+    shown = admin.get(path[:-1]).json[0]
+    assert admin.delete(path + sid(phone)).json == shown
+    assert [is_in(each) for each in (laptop, phone, admin)] == [True, False, True]
+    assert admin.delete(path + sid(phone), 404).json["code"] == "session_not_found"
+    [entry] = admin.get("/admin/events?type=session.ended").json
+    assert (entry["actor_id"], entry["account_id"]) == (grace.id, ada.id)
+    assert (entry["target_id"], entry["data"]) == (sid(phone), {"reason": "operator"})
+    # The rules of all actions of admins.
+    for other, code in ((root, "not_authorized"), (grace, "own_account")):
+        refused = admin.delete(f"/admin/accounts/{other.id}/sessions/{sid(admin)}", 403)
+        assert refused.json["code"] == code
+    admin.delete(f"/admin/accounts/999999/sessions/{sid(laptop)}", 404)
+    root.api().delete(f"/admin/accounts/{grace.id}/sessions/{sid(admin)}")
+    assert not is_in(admin)
+
+
 def test_unknown_proof_names_are_kept_in_amr(app: Flask, ada: Person) -> None:
     with app.app_context():
         account = service(Accounts).get(ada.email)

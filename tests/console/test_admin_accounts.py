@@ -13,6 +13,8 @@ from app.testing.database import noted_queries
 
 from ..rigs.console.requests import ask, plain_html
 from ..rigs.console.world import World
+from .form_client import FormClient
+from .page_reader import notice_of
 
 MALLORY = "mallory@example.com"
 
@@ -343,6 +345,25 @@ def test_signing_out_an_account_ends_all_its_sessions(world: World, admin: Admin
     assert "Werkzeug" in admin.get(account_path(world.ada.id), tab="sessions")
     admin.send(account_path(world.ada.id, "/sign-out"))
     assert "No active sessions" in admin.get(account_path(world.ada.id), tab="sessions")
+
+
+def test_admin_signs_out_one_device_of_an_account(world: World) -> None:
+    pages = FormClient(world.site.app, world.people["admin"])
+    tab = f"{account_path(world.ada.id)}?tab=sessions"
+    newest = next(each for each in world.adas.get("/sessions").json if each["kind"] == "cookie")
+    ends = re.findall(r'action="(\S+/sessions/\S+/end)"', pages.get(tab))
+    ended = account_path(world.ada.id, f"/sessions/{newest['id']}/end")
+    assert ended in ends
+    assert pages.post(ended).headers["Location"] == tab
+    shown = pages.get(tab)
+    assert notice_of(shown) == "Signed out Werkzeug."
+    assert re.findall(r'action="(\S+/sessions/\S+/end)"', shown) == [
+        each for each in ends if each != ended
+    ]
+    assert "The session does not exist" in pages.post(ended, 404).text
+    # Admins manage neither root accounts nor their own.
+    for other in ("admin", "root"):
+        assert "/sessions/" not in pages.get(f"{account_path(world.people[other].id)}?tab=sessions")
 
 
 def test_account_is_deleted_after_its_email_address_is_entered(

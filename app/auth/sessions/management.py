@@ -24,6 +24,7 @@ from .settings import SessionLimits
 
 # Why a session was ended before its expiry.
 BY_OWNER = "owner"
+BY_OPERATOR = "operator"
 BY_REUSE = "reuse"
 
 _SHOWN = (
@@ -85,14 +86,16 @@ class SessionManagement:
         )
         return [_shown(row, caller) for row in self.session.execute(query)]
 
-    def end(self, caller: Caller, session_id: str) -> OwnSession:
-        """End one of the caller's sessions and return it. Raise SessionNotFound for a session of
-        another account, and for one that has ended."""
+    def end(
+        self, caller: Caller, account: AccountLike, session_id: str, reason: str = BY_OWNER
+    ) -> OwnSession:
+        """End a session of the caller, or of an account for an admin, and return it. Raise
+        SessionNotFound for a session of another account, and for one that has ended."""
         if not re.fullmatch(UUID_PATTERN, session_id):
             raise SessionNotFound
         with transaction(self.session) as session:
             row = session.execute(
-                self._ending(caller.account)
+                self._ending(account, reason)
                 .where(AccountSession.public_id == UUID(session_id))
                 .returning(*_SHOWN)
             ).one_or_none()
@@ -101,9 +104,9 @@ class SessionManagement:
             report_action(
                 session,
                 SESSION_ENDED,
-                account_id=caller.account.id,
+                account_id=account.id,
                 target=Target("session", session_id),
-                reason=BY_OWNER,
+                reason=reason,
             )
         return _shown(row, caller)
 
@@ -125,11 +128,11 @@ class SessionManagement:
                 )
         return ended
 
-    def _ending(self, account: AccountLike) -> Update:
+    def _ending(self, account: AccountLike, reason: str = BY_OWNER) -> Update:
         return (
             update(AccountSession)
             .where(self._live(account))
-            .values(ended_at=self.clock.now(), end_reason=BY_OWNER)
+            .values(ended_at=self.clock.now(), end_reason=reason)
             .execution_options(synchronize_session=False)
         )
 

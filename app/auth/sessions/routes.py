@@ -82,7 +82,7 @@ def end_session(session_id: str) -> OwnSession:
 
     Signs the device out immediately and returns the ended session.
     """
-    ended = service(SessionManagement).end(caller(), session_id)
+    ended = service(SessionManagement).end(caller(), caller().account, session_id)
     if ended.current:
         forget_cookie()
     return ended

@@ -126,7 +126,7 @@ class SessionNotFound(NotFound):
     detail = "Session not found"
     title = "The session does not exist"
     cause = "The account has no active session with this id."
-    fix = "List the sessions with `GET /sessions`."
+    fix = "List the sessions with `GET /sessions`, or with the admin API for another account."
 
 
 class InvalidGrant(BadRequest):

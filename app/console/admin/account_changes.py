@@ -1,5 +1,5 @@
-"""Changes of an account that need a separate form: suspension, email address, linked identities
-and notes."""
+"""Changes of an account that need a separate form: suspension, email address, linked identities,
+notes, sessions and tokens."""
 
 from datetime import timedelta
 from typing import TypedDict
@@ -8,6 +8,7 @@ from flask import Response, request
 
 from ...accounts.models import ROOT, SUSPENDED, keeps_dates
 from ...accounts.notes import TEXT_LENGTH, AccountNotes
+from ...administration import credential_routes
 from ...administration import routes as administration_api
 from ...administration.credentials import CredentialAdministration
 from ...administration.service import OWNERLESS, Administration
@@ -22,7 +23,7 @@ from ...core.web.request_data import takes
 from ...tokens import routes as tokens_api
 from ..api_calls import ApiCall, console_form
 from ..owner.step_up import require_recent_sign_in
-from ..texts import _
+from ..texts import _, device_name
 from ..tokens import ended_text
 from .account import (
     change_page,
@@ -140,6 +141,15 @@ def delete_account_note(account_id: AccountKey, note_id: int) -> Response:
     service(Administration).find(actor, account_id)
     service(AccountNotes).delete(actor, account_id, note_id, of_others=actor.role == ROOT)
     return redirect_to_account(_("Note deleted."), account_id, tab="notes")
+
+
+@console_form(credential_routes.end_account_session, page=managed_account_page)
+def end_managed_account_session(
+    call_api: ApiCall, account_id: AccountKey, session_id: str
+) -> Response:
+    device = device_name(call_api()["label"]) or _("The device")
+    text = _("Signed out {device}.", device=device)
+    return redirect_to_account(text, account_id, tab="sessions")
 
 
 @console_form(tokens_api.end_account_token, page=managed_account_page)
