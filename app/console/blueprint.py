@@ -132,7 +132,7 @@ def reject_pages_of_other_blueprints() -> None:
 def drop_empty_parameters() -> Response | None:
     """Redirect a search form that was sent without scripts to its URL without empty fields."""
     query = request.query_string.decode("latin-1")
-    filled = "&".join(each for each in query.split("&") if each.partition("=")[2])
+    filled = "&".join(each for each in query.split("&") if each.partition("=")[1:] != ("=", ""))
     if filled == query or request.method != "GET" or "HX-Request" in request.headers:
         return None
     # Imported here, because a process may never render a page.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from threading import current_thread
 from typing import Any
 from unittest import mock
 
@@ -19,7 +20,8 @@ from ..core.types import JsonObject
 
 @contextmanager
 def noted_queries(app: Flask) -> Iterator[list[str]]:
-    """Collect the SQL statements that an application sends to its database.
+    """Collect the SQL statements that an application sends to its database, without those of the
+    threads that deliver its messages.
 
     Args:
         app: The application.
@@ -39,7 +41,8 @@ def noted_queries(app: Flask) -> Iterator[list[str]]:
     ask = rows.ask
 
     def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
-        statements.append(statement)
+        if not current_thread().name.startswith("frontdesk-"):
+            statements.append(statement)
 
     def note_plain(engine: Any, sql: str, values: Any) -> Any:
         statements.append(sql)
