@@ -37,7 +37,7 @@ BUDGETS = {
     "server": 422,
     "storage": 318,
     "tasks": 209,
-    "testing": 398,
+    "testing": 400,
     "tokens": 1_010,
     "transfer": 1_217,
     "workspaces": 2_690,
