@@ -131,7 +131,7 @@ def reject_pages_of_other_blueprints() -> None:
 @blueprint.before_request
 def drop_empty_parameters() -> Response | None:
     """Redirect a search form that was sent without scripts to its URL without empty fields."""
-    query = request.query_string.decode("latin-1")
+    query = request.query_string.decode(errors="replace")
     filled = "&".join(each for each in query.split("&") if each.partition("=")[1:] != ("=", ""))
     if filled == query or request.method != "GET" or "HX-Request" in request.headers:
         return None
